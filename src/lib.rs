@@ -1,0 +1,12 @@
+//! smgate: will the CUDA code in this package run on the GPUs and drivers it is going to?
+
+pub mod cuda;
+mod error;
+pub mod limits;
+mod locator;
+mod problem;
+pub mod rule;
+
+pub use error::{Error, ErrorKind};
+pub use locator::{Locator, MemberName, Step};
+pub use problem::{Extent, Problem, ProblemKind};

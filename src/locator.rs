@@ -1,0 +1,215 @@
+//! The full nested address of a thing: `app.whl › lib/a.so @0x498c70`.
+//!
+//! Names inside archives are bytes, never paths of this machine; they are shown losslessly.
+
+use std::fmt::{self, Write as _};
+
+use serde::{Serialize, Serializer};
+
+/// The name of an archive member, byte for byte.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MemberName {
+    /// As shown: UTF-8 as it is, every other byte as `\xNN`, a backslash before such an escape doubled.
+    shown: String,
+    /// The raw bytes, only where they are not the shown text.
+    raw: Option<Vec<u8>>,
+}
+
+impl MemberName {
+    /// A name from the bytes that the archive stores.
+    pub fn from_bytes(bytes: &[u8]) -> Self {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Self {
+                shown: text.to_owned(),
+                raw: None,
+            },
+            Err(_) => Self {
+                shown: show_bytes(bytes),
+                raw: Some(bytes.to_vec()),
+            },
+        }
+    }
+
+    /// The raw bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        self.raw.as_deref().unwrap_or(self.shown.as_bytes())
+    }
+
+    /// The name as shown to people and in JSON.
+    pub fn as_str(&self) -> &str {
+        &self.shown
+    }
+
+    /// The last component of the name.
+    pub fn file_name(&self) -> &str {
+        self.shown.rsplit('/').next().unwrap_or(&self.shown)
+    }
+}
+
+fn show_bytes(bytes: &[u8]) -> String {
+    let mut shown = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        shown.push_str(&chunk.valid().replace('\\', "\\\\"));
+        for byte in chunk.invalid() {
+            let _infallible = write!(shown, "\\x{byte:02x}");
+        }
+    }
+    shown
+}
+
+impl From<&str> for MemberName {
+    fn from(text: &str) -> Self {
+        Self {
+            shown: text.to_owned(),
+            raw: None,
+        }
+    }
+}
+
+impl fmt::Display for MemberName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shown)
+    }
+}
+
+impl Serialize for MemberName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.shown)
+    }
+}
+
+/// One step further into an artifact.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Step {
+    /// A member of an archive, or a file below a directory.
+    Member(MemberName),
+    /// A byte offset in what the steps before name.
+    Offset(u64),
+}
+
+/// The full nested address of a thing. Its order is the order of reports.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Locator {
+    /// Place of the artifact on the command line.
+    index: usize,
+    /// The artifact as the user named it.
+    root: String,
+    steps: Vec<Step>,
+}
+
+impl Locator {
+    /// The address of the `index`th artifact, which the user named `root`.
+    pub fn root(index: usize, root: impl Into<String>) -> Self {
+        Self {
+            index,
+            root: root.into(),
+            steps: Vec::new(),
+        }
+    }
+
+    /// The address of a member of this.
+    #[must_use]
+    pub fn member(&self, name: &MemberName) -> Self {
+        self.step(Step::Member(name.clone()))
+    }
+
+    /// The address of a byte of this.
+    #[must_use]
+    pub fn offset(&self, offset: u64) -> Self {
+        self.step(Step::Offset(offset))
+    }
+
+    fn step(&self, step: Step) -> Self {
+        let mut steps = self.steps.clone();
+        steps.push(step);
+        Self {
+            index: self.index,
+            root: self.root.clone(),
+            steps,
+        }
+    }
+
+    /// The artifact as the user named it.
+    pub fn artifact(&self) -> &str {
+        &self.root
+    }
+
+    /// Place of the artifact on the command line.
+    pub fn artifact_index(&self) -> usize {
+        self.index
+    }
+
+    /// The part below the artifact, `lib/a.so @0x10`; empty for the artifact itself.
+    pub fn inner(&self) -> String {
+        let mut text = String::new();
+        for step in &self.steps {
+            match step {
+                Step::Member(name) => {
+                    if !text.is_empty() {
+                        text.push_str(" › ");
+                    }
+                    text.push_str(name.as_str());
+                }
+                Step::Offset(offset) => {
+                    if !text.is_empty() {
+                        text.push(' ');
+                    }
+                    let _infallible = write!(text, "@{offset:#x}");
+                }
+            }
+        }
+        text
+    }
+}
+
+impl fmt::Display for Locator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.root)?;
+        let inner = self.inner();
+        match (inner.is_empty(), inner.starts_with('@')) {
+            (true, _) => Ok(()),
+            (false, true) => write!(f, " {inner}"),
+            (false, false) => write!(f, " › {inner}"),
+        }
+    }
+}
+
+impl Serialize for Locator {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shows_the_nesting_and_the_offset() {
+        let at = Locator::root(0, "app.whl")
+            .member(&"lib/a.so".into())
+            .offset(0x49_8c70);
+        assert_eq!(at.to_string(), "app.whl › lib/a.so @0x498c70");
+        assert_eq!(
+            Locator::root(0, "a.fatbin").offset(16).to_string(),
+            "a.fatbin @0x10"
+        );
+        assert_eq!(Locator::root(0, "a.whl").to_string(), "a.whl");
+    }
+
+    #[test]
+    fn names_that_are_not_text_stay_distinct_and_lossless() {
+        let name = MemberName::from_bytes(b"a\xff\\b");
+        assert_eq!(name.as_str(), "a\\xff\\\\b");
+        assert_eq!(name.as_bytes(), b"a\xff\\b");
+        assert_ne!(name, MemberName::from_bytes(b"a\\xff\\b"));
+        assert_eq!(MemberName::from_bytes(b"d/e.so").file_name(), "e.so");
+    }
+
+    #[test]
+    fn orders_by_argument_first() {
+        let b_first = Locator::root(0, "b").member(&"z".into());
+        let a_second = Locator::root(1, "a").member(&"a".into());
+        assert!(b_first < a_second);
+    }
+}

@@ -1,0 +1,3 @@
+//! The `smgate` command.
+
+fn main() {}
