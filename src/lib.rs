@@ -4,6 +4,7 @@ pub mod cuda;
 mod error;
 pub mod limits;
 mod locator;
+pub mod platform;
 mod problem;
 pub mod rule;
 

@@ -8,5 +8,5 @@ mod version;
 
 pub use arch::{ComputeCapability, ParseTargetError, SmTarget, Suffix};
 pub use version::{
-    DriverBranch, DriverSpec, DriverVersion, Os, ParseVersionError, PtxIsa, ToolkitVersion,
+    DriverBranch, DriverSpec, DriverVersion, ParseVersionError, PtxIsa, ToolkitVersion,
 };

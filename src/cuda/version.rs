@@ -85,25 +85,6 @@ impl ToolkitVersion {
     }
 }
 
-/// An operating system that drivers are numbered for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Os {
-    /// Linux, and containers on it.
-    #[default]
-    Linux,
-    /// Windows, whose drivers carry other numbers than Linux drivers of the same branch.
-    Windows,
-}
-
-impl fmt::Display for Os {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Linux => "linux",
-            Self::Windows => "windows",
-        })
-    }
-}
-
 /// An exact driver version with two to four numeric parts: `550.54.15`, `528.33`.
 ///
 /// Versions compare by number: `580.65.6` equals `580.65.06`, and a missing part counts as zero.
