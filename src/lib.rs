@@ -1,6 +1,7 @@
 //! smgate: will the CUDA code in this package run on the GPUs and drivers it is going to?
 
 pub mod cuda;
+pub mod device;
 mod error;
 pub mod limits;
 mod locator;

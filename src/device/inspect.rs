@@ -1,0 +1,225 @@
+//! From a payload to an image: what is looked at, and what it says against its header.
+//!
+//! Decompression is bounded: the head of a PTX text, the ELF header of a cubin, the whole of a cubin
+//! only where it is small or where its suffix can be seen nowhere else.
+
+use std::collections::BTreeSet;
+
+use crate::cuda::{SmTarget, Suffix, ToolkitVersion};
+use crate::problem::ProblemKind;
+
+use super::cubin::{Cubin, CubinHead, HEAD_LEN, compat_is_arch_specific};
+use super::fatbin::Entry;
+use super::image::{HeaderClaim, ImageKey, ImageKind};
+use super::payload::{Coding, Peek, Piece};
+use super::ptx;
+
+/// A cubin up to this size is looked at whole: code without kernels is never larger (a few KiB seen).
+const SMALL_CUBIN: u64 = 16 << 10;
+/// Up to this size a cubin is unpacked whole to find its suffix or the first toolkit of a library.
+const WHOLE_CUBIN_MAX: u64 = 8 << 20;
+/// What is unpacked at most of a concatenated entry.
+const CONCAT_MAX: u64 = 1 << 30;
+/// The lowest target number that has an `a` variant.
+const FIRST_ARCH_SPECIFIC: u16 = 90;
+
+/// One image, resolved.
+#[derive(Debug)]
+pub(super) struct Resolved {
+    pub(super) key: ImageKey,
+    /// Bytes as stored.
+    pub(super) bytes: u64,
+}
+
+/// What was seen beside the image itself.
+#[derive(Debug, Default)]
+pub(super) struct Notes {
+    pub(super) toolkits: BTreeSet<ToolkitVersion>,
+    pub(super) problems: Vec<(ProblemKind, String)>,
+}
+
+/// The inspection of one entry while its payload passes.
+#[derive(Debug)]
+pub(super) struct Inspection {
+    entry: Entry,
+    peek: Peek,
+    /// Stored bytes before the padding, which is not part of a compressed payload.
+    left: u64,
+}
+
+impl Inspection {
+    /// Decides what of the payload of `entry` to look at; `toolkit_known` saves unpacking a cubin for it.
+    pub(super) fn new(entry: Entry, toolkit_known: bool) -> Self {
+        let pieces: Vec<Piece> = if entry.parts.is_empty() {
+            Piece::for_image(&entry, 0, toolkit_known).into_iter().collect()
+        } else {
+            let parts = entry.parts.iter();
+            parts.filter_map(|(offset, part)| Piece::for_image(part, *offset, toolkit_known)).collect()
+        };
+        let limit = if entry.parts.is_empty() { WHOLE_CUBIN_MAX } else { CONCAT_MAX };
+        Self { peek: Peek::new(entry.coding, pieces, limit), left: entry.stored_len, entry }
+    }
+
+    pub(super) fn push(&mut self, stored: &[u8]) {
+        if self.peek.is_hungry() {
+            let take = usize::try_from(self.left).unwrap_or(usize::MAX).min(stored.len());
+            self.peek.push(stored.get(..take).unwrap_or_default());
+            self.left -= take as u64;
+        }
+    }
+
+    /// The images of the entry. `truncated` says that the payload did not pass whole.
+    pub(super) fn finish(self, truncated: bool, notes: &mut Notes) -> Vec<Resolved> {
+        let Self { entry, peek, .. } = self;
+        let (pieces, error) = peek.finish();
+        if let Some(error) = error {
+            notes.problems.push((ProblemKind::UnreadablePayload, error.detail().to_owned()));
+        }
+        let mut pieces = pieces.into_iter();
+        let readable = error.is_none() && !truncated;
+        if entry.parts.is_empty() {
+            let head = if wants_payload(entry.kind) { pieces.next() } else { None };
+            return vec![Resolved {
+                key: resolve(&entry, head.as_deref().unwrap_or_default(), readable, notes),
+                bytes: entry.stored_len,
+            }];
+        }
+        let unpacked: u64 = entry.parts.iter().map(|(_, part)| part.unpacked_len).sum();
+        entry
+            .parts
+            .iter()
+            .map(|(_, part)| {
+                let head = if wants_payload(part.kind) { pieces.next() } else { None };
+                Resolved {
+                    key: resolve(part, head.as_deref().unwrap_or_default(), readable, notes),
+                    bytes: share(entry.stored_len, part.unpacked_len, unpacked),
+                }
+            })
+            .collect()
+    }
+}
+
+/// The part of `stored` bytes that `part` of `whole` unpacked bytes stands for.
+fn share(stored: u64, part: u64, whole: u64) -> u64 {
+    let share = u128::from(stored) * u128::from(part) / u128::from(whole.max(1));
+    u64::try_from(share).unwrap_or(u64::MAX)
+}
+
+const fn wants_payload(kind: ImageKind) -> bool {
+    matches!(kind, ImageKind::Cubin | ImageKind::Ptx | ImageKind::RelocatablePtx)
+}
+
+impl Piece {
+    fn for_image(entry: &Entry, offset: u64, toolkit_known: bool) -> Option<Self> {
+        let len = entry.unpacked_len;
+        let want = match entry.kind {
+            ImageKind::Ptx | ImageKind::RelocatablePtx => ptx::HEAD_MAX as u64,
+            ImageKind::Cubin if len <= SMALL_CUBIN => len,
+            ImageKind::Cubin if needs_whole(entry, toolkit_known) && len <= WHOLE_CUBIN_MAX => len,
+            ImageKind::Cubin => HEAD_LEN as u64,
+            _ => return None,
+        };
+        Some(Self::new(offset, usize::try_from(want.min(len)).ok()?))
+    }
+}
+
+/// Whether only the cubin's sections can tell what is wanted of it.
+fn needs_whole(entry: &Entry, toolkit_known: bool) -> bool {
+    let abi_8 = entry.version.1 >= 8;
+    let hidden_suffix = entry.compat.is_none()
+        && entry.claimed_target.is_some_and(|target| {
+            target.suffix == Suffix::None && target.cc.number() >= FIRST_ARCH_SPECIFIC
+        });
+    abi_8 && (hidden_suffix || !toolkit_known)
+}
+
+fn resolve(entry: &Entry, payload: &[u8], readable: bool, notes: &mut Notes) -> ImageKey {
+    let mut key = ImageKey {
+        kind: entry.kind,
+        target: entry.claimed_target,
+        isa: entry.claimed_isa(),
+        coding: entry.coding,
+        header: None,
+        relocatable: entry.kind == ImageKind::RelocatablePtx,
+        empty: false,
+    };
+    match entry.kind {
+        ImageKind::Ptx | ImageKind::RelocatablePtx => resolve_ptx(&mut key, entry, payload, readable, notes),
+        ImageKind::Cubin => resolve_cubin(&mut key, entry, payload, readable, notes),
+        _ => {}
+    }
+    key
+}
+
+fn resolve_ptx(key: &mut ImageKey, entry: &Entry, payload: &[u8], readable: bool, notes: &mut Notes) {
+    let text_end = memchr::memchr(0, payload);
+    let text = text_end.and_then(|end| payload.get(..end)).unwrap_or(payload);
+    let Some(head) = ptx::parse_head(text) else {
+        if readable {
+            let detail = "no `.version` and `.target` at the beginning of a PTX entry";
+            notes.problems.push((ProblemKind::UnreadablePayload, detail.to_owned()));
+        }
+        return;
+    };
+    let claim = HeaderClaim { target: entry.claimed_target, isa: entry.claimed_isa() };
+    if claim.target != Some(head.target) || claim.isa != Some(head.isa) {
+        key.header = Some(claim);
+    }
+    key.target = Some(head.target);
+    key.isa = Some(head.isa);
+    key.empty = text_end.is_some() && ptx::has_no_kernel(text);
+}
+
+fn resolve_cubin(key: &mut ImageKey, entry: &Entry, payload: &[u8], readable: bool, notes: &mut Notes) {
+    let Some(head) = CubinHead::parse(payload) else {
+        if readable {
+            let detail = "a cubin entry does not begin with the ELF header of a cubin";
+            notes.problems.push((ProblemKind::UnreadablePayload, detail.to_owned()));
+        }
+        return;
+    };
+    key.relocatable = head.relocatable;
+    notes.toolkits.extend(head.toolkit);
+    let whole = Cubin::whole(payload);
+    if let Some(cubin) = whole {
+        notes.toolkits.extend(cubin.toolkit());
+        key.empty = !head.relocatable && cubin.has_code() == Some(false);
+    }
+    let Some(target) = head.target else { return };
+    let specific = entry.compat.as_deref().and_then(compat_is_arch_specific);
+    let specific = specific.or_else(|| whole.and_then(|cubin| cubin.is_arch_specific()));
+    key.target = Some(with_suffix(target, specific, entry.claimed_target));
+    if key.target != entry.claimed_target {
+        key.header = Some(HeaderClaim { target: entry.claimed_target, isa: None });
+    }
+}
+
+/// The target of a cubin: `a` from the cubin where it can be seen, else from the entry header, which is
+/// also the only place that has `f`.
+fn with_suffix(cubin: SmTarget, specific: Option<bool>, claimed: Option<SmTarget>) -> SmTarget {
+    let claimed_suffix = claimed.map_or(Suffix::None, |claimed| claimed.suffix);
+    let suffix = match (cubin.suffix, specific) {
+        (Suffix::Arch, _) | (_, Some(true)) => Suffix::Arch,
+        (_, Some(false)) if claimed_suffix == Suffix::Arch => Suffix::None,
+        _ => claimed_suffix,
+    };
+    SmTarget::new(cubin.cc, suffix)
+}
+
+/// A cubin outside any fatbin, of which the beginning and perhaps the section table are known.
+pub(super) fn resolve_bare_cubin(bytes: &[u8], table: Option<&[u8]>, notes: &mut Notes) -> Option<ImageKey> {
+    let head = CubinHead::parse(bytes)?;
+    notes.toolkits.extend(head.toolkit);
+    let cubin = Cubin::whole(bytes).or_else(|| Cubin::split(bytes, table?));
+    notes.toolkits.extend(cubin.and_then(|cubin| cubin.toolkit()));
+    let specific = cubin.and_then(|cubin| cubin.is_arch_specific());
+    Some(ImageKey {
+        kind: ImageKind::Cubin,
+        target: head.target.map(|target| with_suffix(target, specific, None)),
+        isa: None,
+        coding: Coding::None,
+        header: None,
+        relocatable: head.relocatable,
+        empty: !head.relocatable && cubin.and_then(|cubin| cubin.has_code()) == Some(false),
+    })
+}

@@ -1,0 +1,27 @@
+//! Bytes to device facts: finds CUDA code in a stream and says what each piece was built for.
+//!
+//! [`Scanner`] is fed the bytes of one file in order and never holds more than a window of them. It does
+//! no I/O, knows no archives and judges nothing. Formats: FORMAT.md of the project's research, restated
+//! beside the code that relies on it.
+
+mod cubin;
+mod fatbin;
+mod host;
+mod hunt;
+mod image;
+mod inspect;
+mod le;
+mod lz4;
+mod payload;
+mod ptx;
+mod report;
+mod scan;
+mod sniff;
+mod tally;
+
+pub use host::{HostFacts, HostFormat};
+pub use image::{FatbinClass, HeaderClaim, ImageKey, ImageKind, ImageTally, Place};
+pub use payload::Coding;
+pub use report::{DeviceProblem, DeviceReport, Scanned};
+pub use scan::Scanner;
+pub use sniff::{SNIFF_LEN, worth_scanning};

@@ -1,0 +1,172 @@
+//! What a scan gave: host facts, classes of fatbins, toolkits and problems.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use crate::cuda::ToolkitVersion;
+use crate::problem::ProblemKind;
+
+use super::host::{HostFacts, HostFormat};
+use super::image::{FatbinClass, Place};
+use super::scan::Found;
+
+/// Problems of one file that are listed one by one.
+const PROBLEMS_MAX: usize = 100;
+/// Bytes of a device-code section that may belong to no fatbin: gaps of up to 248 bytes were seen.
+const GAP_MAX: u64 = 4096;
+/// The sections in which fatbins lie back to back, by ELF name and by the name that PE cuts.
+const FATBIN_SECTIONS: [&str; 4] = [".nv_fatbin", "__nv_relfatbin", ".nv_fatb", "__nv_rel"];
+
+/// Something in a file that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeviceProblem {
+    /// Offset in the file, in bytes.
+    pub offset: u64,
+    /// Why it could not be read.
+    pub kind: ProblemKind,
+    /// The particulars, in words.
+    pub detail: String,
+}
+
+/// A bounded list of problems.
+#[derive(Debug, Default)]
+pub(super) struct Problems {
+    listed: Vec<DeviceProblem>,
+    more: u64,
+}
+
+impl Problems {
+    pub(super) fn push(&mut self, offset: u64, kind: ProblemKind, detail: impl Into<String>) {
+        if self.listed.len() < PROBLEMS_MAX {
+            self.listed.push(DeviceProblem { offset, kind, detail: detail.into() });
+        } else {
+            self.more += 1;
+        }
+    }
+
+    /// The same for what would be said again and again.
+    pub(super) fn push_once(&mut self, offset: u64, kind: ProblemKind, detail: &str) {
+        if !self.listed.iter().any(|problem| problem.kind == kind && problem.detail == detail) {
+            self.push(offset, kind, detail);
+        }
+    }
+}
+
+/// Everything that one file says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DeviceReport {
+    /// The host file.
+    pub host: HostFacts,
+    /// What it holds, by first offset.
+    pub classes: Vec<FatbinClass>,
+    /// Toolkits that made its code, as far as they were cheap to see.
+    pub toolkits: BTreeSet<ToolkitVersion>,
+    /// What could not be read, by offset.
+    pub problems: Vec<DeviceProblem>,
+}
+
+impl DeviceReport {
+    /// Whether there is any device code.
+    pub fn has_device_code(&self) -> bool {
+        !self.classes.is_empty()
+    }
+}
+
+/// A file that has passed the scanner whole.
+#[derive(Debug)]
+pub struct Scanned {
+    found: Found,
+    len: u64,
+}
+
+impl Scanned {
+    pub(super) fn new(found: Found, len: u64) -> Self {
+        Self { found, len }
+    }
+
+    /// Ranges of the file that its headers need and that were not kept. To have complete host facts, feed
+    /// them to [`Scanned::fill`] and ask again, until there are none.
+    pub fn missing(&self) -> Vec<Range<u64>> {
+        let _facts = self.found.host.facts();
+        self.found.host.missing()
+    }
+
+    /// Takes bytes of the file, in any order; only what is missing is kept.
+    pub fn fill(&mut self, offset: u64, bytes: &[u8]) {
+        self.found.host.fill(offset, bytes);
+    }
+
+    /// Whether any device code was found.
+    pub fn has_device_code(&self) -> bool {
+        !self.found.tally.is_empty()
+    }
+
+    /// The report.
+    pub fn report(self) -> DeviceReport {
+        let Self { mut found, len } = self;
+        let host = found.host.facts();
+        let unreachable = !found.host.missing().is_empty();
+        let host = match host {
+            Ok(facts) => {
+                if unreachable {
+                    let detail = "its headers name places that could not be read";
+                    found.problems.push(0, ProblemKind::MalformedLibrary, detail);
+                }
+                facts
+            }
+            Err(detail) => {
+                found.problems.push(0, ProblemKind::MalformedLibrary, detail);
+                HostFacts::new(found.host.format())
+            }
+        };
+        check_sections(&mut found, &host, len);
+        let raw = matches!(host.format, HostFormat::Raw | HostFormat::Ar);
+        let place = |offset| match host.section_at(offset) {
+            Some(section) => Place::Section(section.name.clone()),
+            None if raw => Place::File,
+            None => Place::NoSection,
+        };
+        let linked: BTreeSet<u64> = found.links.iter().filter_map(|address| host.offset_of(*address)).collect();
+        let mut classes = found.tally.classes(place, |offset| linked.contains(&offset));
+        if host.format == HostFormat::Ar {
+            // Whatever a static library holds is linked before it is loaded.
+            for class in &mut classes {
+                class.relocatable = true;
+            }
+        }
+        let Problems { mut listed, more } = found.problems;
+        listed.sort_by_key(|problem| problem.offset);
+        if more > 0 {
+            let detail = format!("{more} more problems in this file are not listed");
+            listed.push(DeviceProblem { offset: len, kind: ProblemKind::LimitExceeded, detail });
+        }
+        DeviceReport { host, classes, toolkits: found.toolkits, problems: listed }
+    }
+}
+
+/// Reports what lies in the sections of fatbins and is none.
+fn check_sections(found: &mut Found, host: &HostFacts, len: u64) {
+    let mut units: Vec<(u64, u64)> = found.tally.ranges().collect();
+    units.sort_unstable();
+    for section in &host.sections {
+        if !FATBIN_SECTIONS.contains(&section.name.as_str()) {
+            continue;
+        }
+        for at in found.suspects.iter().filter(|at| section.range.contains(at)) {
+            let detail = "the header of a fatbin is followed by none";
+            found.problems.push(*at, ProblemKind::MalformedFatbin, detail);
+        }
+        let mut covered = section.range.start;
+        let ends = units.iter().filter(|(start, _)| section.range.contains(start));
+        let section_end = section.range.end.min(len);
+        for (start, end) in ends.copied().chain([(section_end, section_end)]) {
+            let gap = start.saturating_sub(covered);
+            if gap > GAP_MAX {
+                let detail = format!("{gap} bytes of section `{}` hold no fatbin that can be read", section.name);
+                found.problems.push(covered, ProblemKind::MalformedFatbin, detail);
+            }
+            covered = covered.max(end);
+        }
+    }
+}

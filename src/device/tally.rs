@@ -1,0 +1,146 @@
+//! Counting: fatbins and bare images as they are found, collapsed into classes at the end.
+//!
+//! Sections are known only when the whole file has passed, so every fatbin leaves a small row until then:
+//! 23,531 fatbins of one library cost less than a megabyte.
+
+use std::collections::BTreeMap;
+
+use super::image::{FatbinClass, ImageKey, ImageTally, Place};
+use super::inspect::Resolved;
+
+/// Fatbins and bare images of one file that are counted at most.
+const UNITS_MAX: usize = 1 << 20;
+/// Images of one file that are counted at most.
+const IMAGES_MAX: usize = 4 << 20;
+/// Identifiers kept for a class.
+const NAMES_MAX: usize = 4;
+/// Bytes kept of an identifier.
+const NAME_LEN_MAX: usize = 200;
+
+/// The images of a unit: keys ascending, with how many there are of each.
+type Signature = (Flags, Vec<(ImageKey, u64)>);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Flags {
+    bare: bool,
+    damaged: bool,
+}
+
+/// A fatbin or a bare image, complete.
+#[derive(Debug, Default)]
+pub(super) struct Unit {
+    pub(super) start: u64,
+    pub(super) end: u64,
+    pub(super) bare: bool,
+    pub(super) damaged: bool,
+    pub(super) images: Vec<Resolved>,
+    pub(super) names: Vec<Vec<u8>>,
+}
+
+#[derive(Debug)]
+struct Row {
+    start: u64,
+    end: u64,
+    signature: usize,
+    /// Where the bytes of its images begin in `Tally::bytes`, in the order of the signature.
+    bytes_at: usize,
+}
+
+/// Everything found in one file.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    signatures: BTreeMap<Signature, usize>,
+    names: Vec<Vec<String>>,
+    rows: Vec<Row>,
+    bytes: Vec<u64>,
+}
+
+/// There are more fatbins or images than are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Full;
+
+impl Tally {
+    pub(super) fn add(&mut self, unit: Unit) -> Result<(), Full> {
+        if self.rows.len() >= UNITS_MAX || self.bytes.len() + unit.images.len() > IMAGES_MAX {
+            return Err(Full);
+        }
+        let mut by_key: BTreeMap<ImageKey, (u64, u64)> = BTreeMap::new();
+        for image in &unit.images {
+            let (count, bytes) = by_key.entry(image.key).or_default();
+            *count += 1;
+            *bytes = bytes.saturating_add(image.bytes);
+        }
+        let bytes_at = self.bytes.len();
+        self.bytes.extend(by_key.values().map(|(_, bytes)| *bytes));
+        let flags = Flags { bare: unit.bare, damaged: unit.damaged };
+        let keys = by_key.into_iter().map(|(key, (count, _))| (key, count)).collect();
+        let next = self.signatures.len();
+        let signature = *self.signatures.entry((flags, keys)).or_insert(next);
+        if signature == self.names.len() {
+            self.names.push(Vec::new());
+        }
+        if let Some(names) = self.names.get_mut(signature) {
+            for name in &unit.names {
+                let shown = String::from_utf8_lossy(name.get(..NAME_LEN_MAX).unwrap_or(name)).into_owned();
+                if names.len() < NAMES_MAX && !shown.is_empty() && !names.contains(&shown) {
+                    names.push(shown);
+                }
+            }
+        }
+        self.rows.push(Row { start: unit.start, end: unit.end, signature, bytes_at });
+        Ok(())
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Start and end of everything found, in file order.
+    pub(super) fn ranges(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.rows.iter().map(|row| (row.start, row.end))
+    }
+
+    /// The classes, by first offset. `place` tells where an offset lies, `linked` whether a device link
+    /// made the fatbin at that offset.
+    pub(super) fn classes(
+        &self,
+        place: impl Fn(u64) -> Place,
+        linked: impl Fn(u64) -> bool,
+    ) -> Vec<FatbinClass> {
+        let mut signatures: Vec<&Signature> = self.signatures.keys().collect();
+        for (signature, index) in &self.signatures {
+            if let Some(slot) = signatures.get_mut(*index) {
+                *slot = signature;
+            }
+        }
+        let mut classes: BTreeMap<(usize, Place, bool), FatbinClass> = BTreeMap::new();
+        for row in &self.rows {
+            let Some((flags, keys)) = signatures.get(row.signature) else { continue };
+            let (place, linked) = (place(row.start), linked(row.start));
+            let class = classes.entry((row.signature, place.clone(), linked)).or_insert_with(|| FatbinClass {
+                bare: flags.bare,
+                relocatable: place.is_relocatable() || keys.iter().any(|(key, _)| key.relocatable),
+                place,
+                device_linked: linked,
+                damaged: flags.damaged,
+                images: keys
+                    .iter()
+                    .map(|&(key, per_fatbin)| ImageTally { key, per_fatbin, bytes: 0 })
+                    .collect(),
+                count: 0,
+                bytes: 0,
+                first: row.start,
+                names: self.names.get(row.signature).cloned().unwrap_or_default(),
+            });
+            class.count += 1;
+            class.bytes = class.bytes.saturating_add(row.end.saturating_sub(row.start));
+            let bytes = self.bytes.get(row.bytes_at..).unwrap_or_default();
+            for (image, bytes) in class.images.iter_mut().zip(bytes) {
+                image.bytes = image.bytes.saturating_add(*bytes);
+            }
+        }
+        let mut classes: Vec<FatbinClass> = classes.into_values().collect();
+        classes.sort_by_key(|class| class.first);
+        classes
+    }
+}
