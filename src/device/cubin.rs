@@ -47,15 +47,26 @@ struct Table {
 
 impl Table {
     fn end(self) -> Option<u64> {
-        self.offset.checked_add(u64::from(self.entry_len) * u64::from(self.count))
+        self.offset
+            .checked_add(u64::from(self.entry_len) * u64::from(self.count))
     }
 }
 
 impl CubinHead {
     /// The head of a cubin, where `data` begins with one.
     pub(super) fn parse(data: &[u8]) -> Option<Self> {
-        let [0x7f, b'E', b'L', b'F', class @ (1 | 2), 1, 1, osabi @ (OSABI_V7 | OSABI_V8), version, ..] =
-            *data
+        let [
+            0x7f,
+            b'E',
+            b'L',
+            b'F',
+            class @ (1 | 2),
+            1,
+            1,
+            osabi @ (OSABI_V7 | OSABI_V8),
+            version,
+            ..,
+        ] = *data
         else {
             return None;
         };
@@ -64,16 +75,26 @@ impl CubinHead {
         }
         let wide = class == 2;
         let word = |wide_at, narrow_at| {
-            if wide { u64_at(data, wide_at) } else { u32_at(data, narrow_at).map(u64::from) }
+            if wide {
+                u64_at(data, wide_at)
+            } else {
+                u32_at(data, narrow_at).map(u64::from)
+            }
         };
         let half = |wide_at, narrow_at| u16_at(data, if wide { wide_at } else { narrow_at });
-        let flags = if wide { u32_at(data, 0x30)? } else { u32_at(data, 0x24)? };
+        let flags = if wide {
+            u32_at(data, 0x30)?
+        } else {
+            u32_at(data, 0x24)?
+        };
         let (number, specific, toolkit) = if osabi == OSABI_V8 {
             // 12.8 and 12.9 set bit 3 for `a`; 13.0 and later say it in `.nv.compat`
             ((flags >> 8) & 0xffff, flags & 0x08 != 0, None)
         } else {
             let tenfold = u32_at(data, 0x14)?;
-            let toolkit = (50..=255).contains(&tenfold).then(|| ToolkitVersion::from_tenfold(tenfold));
+            let toolkit = (50..=255)
+                .contains(&tenfold)
+                .then(|| ToolkitVersion::from_tenfold(tenfold));
             (flags & 0xff, flags & 0x800 != 0, toolkit)
         };
         let suffix = if specific { Suffix::Arch } else { Suffix::None };
@@ -104,7 +125,12 @@ impl CubinHead {
         if !sane(self.section_table, expected.0) || !sane(self.program_table, expected.1) {
             return None;
         }
-        Some(self.section_table.end()?.max(self.program_table.end()?).max(HEAD_LEN as u64))
+        Some(
+            self.section_table
+                .end()?
+                .max(self.program_table.end()?)
+                .max(HEAD_LEN as u64),
+        )
     }
 
     /// Offset and length of the section table.
@@ -138,35 +164,45 @@ impl<'a> Cubin<'a> {
     pub(super) fn whole(bytes: &'a [u8]) -> Option<Self> {
         let head = CubinHead::parse(bytes)?;
         let (offset, len) = head.section_table()?;
-        Some(Self { head, bytes, table: range(bytes, offset, len)? })
+        Some(Self {
+            head,
+            bytes,
+            table: range(bytes, offset, len)?,
+        })
     }
 
     /// A cubin of which the beginning and the section table are known.
     pub(super) fn split(bytes: &'a [u8], table: &'a [u8]) -> Option<Self> {
         let head = CubinHead::parse(bytes)?;
         let (_, len) = head.section_table()?;
-        Some(Self { head, bytes, table: range(table, 0, len)? })
+        Some(Self {
+            head,
+            bytes,
+            table: range(table, 0, len)?,
+        })
     }
 
     fn sections(&self) -> impl Iterator<Item = Section> + use<'a> {
         let wide = self.head.wide;
-        self.table.chunks_exact(if wide { 64 } else { 40 }).filter_map(move |row| {
-            Some(if wide {
-                Section {
-                    name: u32_at(row, 0)?,
-                    kind: u32_at(row, 4)?,
-                    offset: u64_at(row, 24)?,
-                    len: u64_at(row, 32)?,
-                }
-            } else {
-                Section {
-                    name: u32_at(row, 0)?,
-                    kind: u32_at(row, 4)?,
-                    offset: u32_at(row, 16)?.into(),
-                    len: u32_at(row, 20)?.into(),
-                }
+        self.table
+            .chunks_exact(if wide { 64 } else { 40 })
+            .filter_map(move |row| {
+                Some(if wide {
+                    Section {
+                        name: u32_at(row, 0)?,
+                        kind: u32_at(row, 4)?,
+                        offset: u64_at(row, 24)?,
+                        len: u64_at(row, 32)?,
+                    }
+                } else {
+                    Section {
+                        name: u32_at(row, 0)?,
+                        kind: u32_at(row, 4)?,
+                        offset: u32_at(row, 16)?.into(),
+                        len: u32_at(row, 20)?.into(),
+                    }
+                })
             })
-        })
     }
 
     fn content(&self, section: Section) -> Option<&'a [u8]> {
@@ -236,23 +272,55 @@ pub(super) fn compat_is_arch_specific(attributes: &[u8]) -> Option<bool> {
     Some(false)
 }
 
+/// The name of every note of CUDA tools.
+pub(super) const NOTE_NAME: &[u8] = b"NVIDIA Corp\0";
+
 /// The toolkit in a `tkinfo` or `cuinfo` note (FORMAT.md §7.3).
 fn toolkit_of_note(note: &[u8]) -> Option<ToolkitVersion> {
-    let name_len = (u64::from(u32_at(note, 0)?) + 3) & !3;
-    let desc_len = u64::from(u32_at(note, 4)?);
-    let desc = range(note, 12 + name_len, desc_len)?;
+    let desc = note_desc(note)?;
     match u32_at(note, 8)? {
-        NOTE_CUINFO if u16_at(desc, 0)? == 2 => Some(ToolkitVersion::from_tenfold(u32_at(desc, 4)?)),
+        NOTE_CUINFO if u16_at(desc, 0)? == 2 => {
+            Some(ToolkitVersion::from_tenfold(u32_at(desc, 4)?))
+        }
         NOTE_TKINFO => {
-            // six words, then a string table; the fourth is the offset of "… release 12.9, V12.9.86"
-            let strings = desc.get(24..)?;
-            let version = c_str(strings, usize::try_from(u32_at(desc, 12)?).ok()?)?;
-            let version = std::str::from_utf8(version).ok()?;
-            let (_, release) = version.split_once("release ")?;
+            // "Cuda compilation tools, release 12.9, V12.9.86"
+            let (_, release) = tkinfo_text(desc, TKINFO_VERSION)?.split_once("release ")?;
             release.split(',').next()?.trim().parse().ok()
         }
         _ => None,
     }
+}
+
+fn note_desc(note: &[u8]) -> Option<&[u8]> {
+    let name_len = (u64::from(u32_at(note, 0)?) + 3) & !3;
+    range(note, 12 + name_len, u64::from(u32_at(note, 4)?))
+}
+
+const TKINFO_VERSION: usize = 3;
+const TKINFO_COMMAND: usize = 5;
+
+/// A text of a `tkinfo` note: six words, the last five of which are offsets into the strings behind them.
+fn tkinfo_text(desc: &[u8], word: usize) -> Option<&str> {
+    let at = usize::try_from(u32_at(desc, word * 4)?).ok()?;
+    std::str::from_utf8(c_str(desc.get(24..)?, at)?).ok()
+}
+
+/// What the first `tkinfo` note in the beginning of a cubin says: the toolkit, and the target that the
+/// assembler was called for. The note is found by its name, as the section table is at the end.
+pub(super) fn tkinfo_at_beginning(bytes: &[u8]) -> Option<(ToolkitVersion, Option<SmTarget>)> {
+    let name = memchr::memmem::find(bytes, NOTE_NAME)?;
+    let note = bytes.get(name.checked_sub(12)?..)?;
+    if u32_at(note, 8)? != NOTE_TKINFO {
+        return None;
+    }
+    let (_, target) = tkinfo_text(note_desc(note)?, TKINFO_COMMAND)?.split_once("-arch")?;
+    let target = target
+        .trim_start_matches([' ', '='])
+        .split_whitespace()
+        .next()?
+        .parse()
+        .ok();
+    Some((toolkit_of_note(note)?, target))
 }
 
 #[cfg(test)]

@@ -102,27 +102,47 @@ pub(super) enum EntryError {
 impl Entry {
     /// Decodes the entry header at the start of `data`, of a fatbin with `remaining` bytes left.
     pub(super) fn parse(data: &[u8], remaining: u64) -> Result<Self, EntryError> {
-        let needs = |len: usize| if data.len() < len { Err(EntryError::Needs(len)) } else { Ok(()) };
+        let needs = |len: usize| {
+            if data.len() < len {
+                Err(EntryError::Needs(len))
+            } else {
+                Ok(())
+            }
+        };
         let malformed = EntryError::Malformed;
         if remaining < ENTRY_LEN as u64 {
-            return Err(malformed("bytes are left over that are too few for an entry"));
+            return Err(malformed(
+                "bytes are left over that are too few for an entry",
+            ));
         }
         needs(ENTRY_LEN)?;
         let claimed_header = u32_at(data, 4).ok_or(EntryError::Needs(ENTRY_LEN))?;
         let header_len = usize::try_from(claimed_header).unwrap_or(usize::MAX);
         let payload_len = u64_at(data, 8).ok_or(EntryError::Needs(ENTRY_LEN))?;
         if header_len < ENTRY_LEN || header_len % 8 != 0 {
-            return Err(malformed("the entry's header size is not a multiple of 8 from 64 up"));
+            return Err(malformed(
+                "the entry's header size is not a multiple of 8 from 64 up",
+            ));
         }
         if header_len > ENTRY_HEADER_MAX {
-            return Err(malformed("the entry's header is larger than any toolkit writes"));
+            return Err(malformed(
+                "the entry's header is larger than any toolkit writes",
+            ));
         }
-        if payload_len.checked_add(u64::from(claimed_header)).is_none_or(|len| len > remaining) {
-            return Err(malformed("the entry is larger than what its fatbin has left"));
+        if payload_len
+            .checked_add(u64::from(claimed_header))
+            .is_none_or(|len| len > remaining)
+        {
+            return Err(malformed(
+                "the entry is larger than what its fatbin has left",
+            ));
         }
         needs(header_len)?;
-        let header = data.get(..header_len).ok_or(EntryError::Needs(header_len))?;
-        let mut entry = Self::decode(header, header_len).ok_or(malformed("the entry's header is cut short"))?;
+        let header = data
+            .get(..header_len)
+            .ok_or(EntryError::Needs(header_len))?;
+        let mut entry =
+            Self::decode(header, header_len).ok_or(malformed("the entry's header is cut short"))?;
         entry.payload_len = payload_len;
         let compressed = u64::from(u32_at(header, 0x10).unwrap_or_default());
         (entry.stored_len, entry.unpacked_len) = match entry.coding {
@@ -131,7 +151,9 @@ impl Entry {
             Coding::Unknown => (payload_len, u64_at(header, 0x38).unwrap_or_default()),
             Coding::Lz4 | Coding::Zstd => {
                 if align8(compressed) != Some(payload_len) {
-                    return Err(malformed("the entry's compressed size does not fill its payload"));
+                    return Err(malformed(
+                        "the entry's compressed size does not fill its payload",
+                    ));
                 }
                 (compressed, u64_at(header, 0x38).unwrap_or_default())
             }
@@ -163,7 +185,8 @@ impl Entry {
         let claimed_target = if matches!(kind, ImageKind::TileIr | ImageKind::Index) {
             None // the arch field is a dummy there
         } else {
-            ComputeCapability::from_number(u32_at(header, 0x1c)?).map(|cc| SmTarget::new(cc, suffix))
+            ComputeCapability::from_number(u32_at(header, 0x1c)?)
+                .map(|cc| SmTarget::new(cc, suffix))
         };
         let coding = if flags & FLAG_ZSTD != 0 {
             Coding::Zstd
@@ -206,7 +229,9 @@ impl Entry {
     /// The PTX ISA that the header states.
     pub(super) fn claimed_isa(&self) -> Option<PtxIsa> {
         let (major, minor) = self.version;
-        self.kind.is_ptx().then(|| PtxIsa::new(u32::from(major), u32::from(minor)))
+        self.kind
+            .is_ptx()
+            .then(|| PtxIsa::new(u32::from(major), u32::from(minor)))
     }
 }
 
@@ -261,9 +286,15 @@ fn sub_header_len(sub: &[u8]) -> Option<usize> {
     let (has_extension, len, offset) = extension(sub)?;
     if has_extension {
         let compat = u64_at(sub, 0x28)? & FLAG_COMPAT != 0;
-        end = end.max(offset.checked_add(len)?.checked_add(1 + usize::from(compat))?);
+        end = end.max(
+            offset
+                .checked_add(len)?
+                .checked_add(1 + usize::from(compat))?,
+        );
     }
-    usize::try_from(align8(end as u64)?).ok().filter(|len| *len <= sub.len())
+    usize::try_from(align8(end as u64)?)
+        .ok()
+        .filter(|len| *len <= sub.len())
 }
 
 #[cfg(test)]
@@ -284,7 +315,12 @@ mod tests {
 
     #[test]
     fn reads_the_suffix_from_the_flags_and_a_wins_over_f() {
-        for (flags, name) in [(0x11, "sm_100"), (0x10_0011, "sm_100a"), (0x20_0011, "sm_100f"), (0x30_0011, "sm_100a")] {
+        for (flags, name) in [
+            (0x11, "sm_100"),
+            (0x10_0011, "sm_100a"),
+            (0x20_0011, "sm_100f"),
+            (0x30_0011, "sm_100a"),
+        ] {
             let entry = Entry::parse(&entry(2, 64, 100, flags), 128).unwrap();
             assert_eq!(entry.claimed_target.unwrap().to_string(), name);
         }
@@ -292,12 +328,24 @@ mod tests {
 
     #[test]
     fn refuses_sizes_that_leave_the_fatbin() {
-        assert!(matches!(Entry::parse(&entry(2, 72, 90, 0), 128), Err(EntryError::Malformed(_))));
-        assert!(matches!(Entry::parse(&entry(2, u64::MAX - 7, 90, 0), 128), Err(EntryError::Malformed(_))));
-        assert!(matches!(Entry::parse(&entry(2, 64, 90, 0), 56), Err(EntryError::Malformed(_))));
+        assert!(matches!(
+            Entry::parse(&entry(2, 72, 90, 0), 128),
+            Err(EntryError::Malformed(_))
+        ));
+        assert!(matches!(
+            Entry::parse(&entry(2, u64::MAX - 7, 90, 0), 128),
+            Err(EntryError::Malformed(_))
+        ));
+        assert!(matches!(
+            Entry::parse(&entry(2, 64, 90, 0), 56),
+            Err(EntryError::Malformed(_))
+        ));
         let mut zero = entry(2, 64, 90, 0);
         zero[4..8].copy_from_slice(&0_u32.to_le_bytes());
-        assert!(matches!(Entry::parse(&zero, 128), Err(EntryError::Malformed(_))));
+        assert!(matches!(
+            Entry::parse(&zero, 128),
+            Err(EntryError::Malformed(_))
+        ));
     }
 
     #[test]
@@ -315,7 +363,10 @@ mod tests {
         header[0x10..0x14].copy_from_slice(&57_u32.to_le_bytes());
         assert_eq!(Entry::parse(&header, 128).unwrap().stored_len, 57);
         header[0x10..0x14].copy_from_slice(&56_u32.to_le_bytes());
-        assert!(matches!(Entry::parse(&header, 128), Err(EntryError::Malformed(_))));
+        assert!(matches!(
+            Entry::parse(&header, 128),
+            Err(EntryError::Malformed(_))
+        ));
     }
 
     #[test]

@@ -50,7 +50,11 @@ pub(super) struct Hits<'d> {
 
 impl<'d> Hits<'d> {
     pub(super) fn new(data: &'d [u8]) -> Self {
-        Self { data, next: [0; 5], searched: false }
+        Self {
+            data,
+            next: [0; 5],
+            searched: false,
+        }
     }
 
     /// The first hit at or after `from`. Calls must not go backwards.
@@ -62,7 +66,12 @@ impl<'d> Hits<'d> {
             }
         }
         self.searched = true;
-        let (at, signature) = self.next.iter().zip(SIGNATURES).map(|(at, (s, _))| (*at, s)).min_by_key(|(at, _)| *at)?;
+        let (at, signature) = self
+            .next
+            .iter()
+            .zip(SIGNATURES)
+            .map(|(at, (s, _))| (*at, s))
+            .min_by_key(|(at, _)| *at)?;
         (at < self.data.len()).then_some((at, signature))
     }
 }
@@ -136,7 +145,10 @@ mod tests {
             from = at + 1;
         }
         use Signature::{Elf, Fatbin, Ptx, ZstdFrame};
-        assert_eq!(seen, [(2, Elf), (6, Ptx), (14, Fatbin), (18, ZstdFrame), (22, Elf)]);
+        assert_eq!(
+            seen,
+            [(2, Elf), (6, Ptx), (14, Fatbin), (18, ZstdFrame), (22, Elf)]
+        );
     }
 
     #[test]
@@ -149,6 +161,9 @@ mod tests {
             assert!(last);
             assert_eq!(head.len + 3 + stored, frame.len());
         }
-        assert_eq!(FrameHead::parse(&zstd::bulk::compress(&[0; 8], 3).unwrap()), None);
+        assert_eq!(
+            FrameHead::parse(&zstd::bulk::compress(&[0; 8], 3).unwrap()),
+            None
+        );
     }
 }

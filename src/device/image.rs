@@ -90,7 +90,11 @@ impl ImageKey {
     /// The name of its target in the spelling of its kind: `sm_90a` or `compute_90a`.
     pub fn target_name(&self) -> Option<String> {
         self.target.map(|target| {
-            if self.kind.is_ptx() { target.compute().to_string() } else { target.to_string() }
+            if self.kind.is_ptx() {
+                target.compute().to_string()
+            } else {
+                target.to_string()
+            }
         })
     }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use crate::cuda::{SmTarget, Suffix, ToolkitVersion};
 use crate::problem::ProblemKind;
 
-use super::cubin::{Cubin, CubinHead, HEAD_LEN, compat_is_arch_specific};
+use super::cubin::{Cubin, CubinHead, HEAD_LEN, compat_is_arch_specific, tkinfo_at_beginning};
 use super::fatbin::Entry;
 use super::image::{HeaderClaim, ImageKey, ImageKind};
 use super::payload::{Coding, Peek, Piece};
@@ -51,18 +51,32 @@ impl Inspection {
     /// Decides what of the payload of `entry` to look at; `toolkit_known` saves unpacking a cubin for it.
     pub(super) fn new(entry: Entry, toolkit_known: bool) -> Self {
         let pieces: Vec<Piece> = if entry.parts.is_empty() {
-            Piece::for_image(&entry, 0, toolkit_known).into_iter().collect()
+            Piece::for_image(&entry, 0, toolkit_known)
+                .into_iter()
+                .collect()
         } else {
             let parts = entry.parts.iter();
-            parts.filter_map(|(offset, part)| Piece::for_image(part, *offset, toolkit_known)).collect()
+            parts
+                .filter_map(|(offset, part)| Piece::for_image(part, *offset, toolkit_known))
+                .collect()
         };
-        let limit = if entry.parts.is_empty() { WHOLE_CUBIN_MAX } else { CONCAT_MAX };
-        Self { peek: Peek::new(entry.coding, pieces, limit), left: entry.stored_len, entry }
+        let limit = if entry.parts.is_empty() {
+            WHOLE_CUBIN_MAX
+        } else {
+            CONCAT_MAX
+        };
+        Self {
+            peek: Peek::new(entry.coding, pieces, limit),
+            left: entry.stored_len,
+            entry,
+        }
     }
 
     pub(super) fn push(&mut self, stored: &[u8]) {
         if self.peek.is_hungry() {
-            let take = usize::try_from(self.left).unwrap_or(usize::MAX).min(stored.len());
+            let take = usize::try_from(self.left)
+                .unwrap_or(usize::MAX)
+                .min(stored.len());
             self.peek.push(stored.get(..take).unwrap_or_default());
             self.left -= take as u64;
         }
@@ -73,12 +87,18 @@ impl Inspection {
         let Self { entry, peek, .. } = self;
         let (pieces, error) = peek.finish();
         if let Some(error) = error {
-            notes.problems.push((ProblemKind::UnreadablePayload, error.detail().to_owned()));
+            notes
+                .problems
+                .push((ProblemKind::UnreadablePayload, error.detail().to_owned()));
         }
         let mut pieces = pieces.into_iter();
         let readable = error.is_none() && !truncated;
         if entry.parts.is_empty() {
-            let head = if wants_payload(entry.kind) { pieces.next() } else { None };
+            let head = if wants_payload(entry.kind) {
+                pieces.next()
+            } else {
+                None
+            };
             return vec![Resolved {
                 key: resolve(&entry, head.as_deref().unwrap_or_default(), readable, notes),
                 bytes: entry.stored_len,
@@ -89,7 +109,11 @@ impl Inspection {
             .parts
             .iter()
             .map(|(_, part)| {
-                let head = if wants_payload(part.kind) { pieces.next() } else { None };
+                let head = if wants_payload(part.kind) {
+                    pieces.next()
+                } else {
+                    None
+                };
                 Resolved {
                     key: resolve(part, head.as_deref().unwrap_or_default(), readable, notes),
                     bytes: share(entry.stored_len, part.unpacked_len, unpacked),
@@ -106,7 +130,10 @@ fn share(stored: u64, part: u64, whole: u64) -> u64 {
 }
 
 const fn wants_payload(kind: ImageKind) -> bool {
-    matches!(kind, ImageKind::Cubin | ImageKind::Ptx | ImageKind::RelocatablePtx)
+    matches!(
+        kind,
+        ImageKind::Cubin | ImageKind::Ptx | ImageKind::RelocatablePtx
+    )
 }
 
 impl Piece {
@@ -144,24 +171,39 @@ fn resolve(entry: &Entry, payload: &[u8], readable: bool, notes: &mut Notes) -> 
         empty: false,
     };
     match entry.kind {
-        ImageKind::Ptx | ImageKind::RelocatablePtx => resolve_ptx(&mut key, entry, payload, readable, notes),
+        ImageKind::Ptx | ImageKind::RelocatablePtx => {
+            resolve_ptx(&mut key, entry, payload, readable, notes)
+        }
         ImageKind::Cubin => resolve_cubin(&mut key, entry, payload, readable, notes),
         _ => {}
     }
     key
 }
 
-fn resolve_ptx(key: &mut ImageKey, entry: &Entry, payload: &[u8], readable: bool, notes: &mut Notes) {
+fn resolve_ptx(
+    key: &mut ImageKey,
+    entry: &Entry,
+    payload: &[u8],
+    readable: bool,
+    notes: &mut Notes,
+) {
     let text_end = memchr::memchr(0, payload);
-    let text = text_end.and_then(|end| payload.get(..end)).unwrap_or(payload);
+    let text = text_end
+        .and_then(|end| payload.get(..end))
+        .unwrap_or(payload);
     let Some(head) = ptx::parse_head(text) else {
         if readable {
             let detail = "no `.version` and `.target` at the beginning of a PTX entry";
-            notes.problems.push((ProblemKind::UnreadablePayload, detail.to_owned()));
+            notes
+                .problems
+                .push((ProblemKind::UnreadablePayload, detail.to_owned()));
         }
         return;
     };
-    let claim = HeaderClaim { target: entry.claimed_target, isa: entry.claimed_isa() };
+    let claim = HeaderClaim {
+        target: entry.claimed_target,
+        isa: entry.claimed_isa(),
+    };
     if claim.target != Some(head.target) || claim.isa != Some(head.isa) {
         key.header = Some(claim);
     }
@@ -170,11 +212,19 @@ fn resolve_ptx(key: &mut ImageKey, entry: &Entry, payload: &[u8], readable: bool
     key.empty = text_end.is_some() && ptx::has_no_kernel(text);
 }
 
-fn resolve_cubin(key: &mut ImageKey, entry: &Entry, payload: &[u8], readable: bool, notes: &mut Notes) {
+fn resolve_cubin(
+    key: &mut ImageKey,
+    entry: &Entry,
+    payload: &[u8],
+    readable: bool,
+    notes: &mut Notes,
+) {
     let Some(head) = CubinHead::parse(payload) else {
         if readable {
             let detail = "a cubin entry does not begin with the ELF header of a cubin";
-            notes.problems.push((ProblemKind::UnreadablePayload, detail.to_owned()));
+            notes
+                .problems
+                .push((ProblemKind::UnreadablePayload, detail.to_owned()));
         }
         return;
     };
@@ -190,7 +240,10 @@ fn resolve_cubin(key: &mut ImageKey, entry: &Entry, payload: &[u8], readable: bo
     let specific = specific.or_else(|| whole.and_then(|cubin| cubin.is_arch_specific()));
     key.target = Some(with_suffix(target, specific, entry.claimed_target));
     if key.target != entry.claimed_target {
-        key.header = Some(HeaderClaim { target: entry.claimed_target, isa: None });
+        key.header = Some(HeaderClaim {
+            target: entry.claimed_target,
+            isa: None,
+        });
     }
 }
 
@@ -207,19 +260,47 @@ fn with_suffix(cubin: SmTarget, specific: Option<bool>, claimed: Option<SmTarget
 }
 
 /// A cubin outside any fatbin, of which the beginning and perhaps the section table are known.
-pub(super) fn resolve_bare_cubin(bytes: &[u8], table: Option<&[u8]>, notes: &mut Notes) -> Option<ImageKey> {
+pub(super) fn resolve_bare_cubin(
+    bytes: &[u8],
+    table: Option<&[u8]>,
+    notes: &mut Notes,
+) -> Option<ImageKey> {
     let head = CubinHead::parse(bytes)?;
     notes.toolkits.extend(head.toolkit);
     let cubin = Cubin::whole(bytes).or_else(|| Cubin::split(bytes, table?));
-    notes.toolkits.extend(cubin.and_then(|cubin| cubin.toolkit()));
+    notes
+        .toolkits
+        .extend(cubin.and_then(|cubin| cubin.toolkit()));
     let specific = cubin.and_then(|cubin| cubin.is_arch_specific());
     Some(ImageKey {
         kind: ImageKind::Cubin,
-        target: head.target.map(|target| with_suffix(target, specific, None)),
+        target: head
+            .target
+            .map(|target| with_suffix(target, specific, None)),
         isa: None,
         coding: Coding::None,
         header: None,
         relocatable: head.relocatable,
         empty: !head.relocatable && cubin.and_then(|cubin| cubin.has_code()) == Some(false),
     })
+}
+
+/// Whether only a look further into a cubin can tell its suffix, of which `bytes` is the beginning.
+pub(super) fn hides_suffix(bytes: &[u8]) -> bool {
+    CubinHead::parse(bytes).is_some_and(|head| {
+        head.abi >= 8
+            && head.target.is_some_and(|target| {
+                target.suffix == Suffix::None && target.cc.number() >= FIRST_ARCH_SPECIFIC
+            })
+    })
+}
+
+/// Adds to `key` what the tool's note in the beginning of its cubin says.
+pub(super) fn add_tool_note(key: &mut ImageKey, bytes: &[u8], notes: &mut Notes) {
+    let Some((toolkit, target)) = tkinfo_at_beginning(bytes) else {
+        return;
+    };
+    notes.toolkits.insert(toolkit);
+    let specific = target.map(|target| target.suffix == Suffix::Arch);
+    key.target = key.target.map(|cubin| with_suffix(cubin, specific, None));
 }

@@ -29,7 +29,11 @@ pub(super) fn range(data: &[u8], at: u64, len: u64) -> Option<&[u8]> {
 /// The bytes from `at` up to the first NUL, or to the end where there is none.
 pub(super) fn c_str(data: &[u8], at: usize) -> Option<&[u8]> {
     let rest = data.get(at..)?;
-    Some(memchr::memchr(0, rest).and_then(|end| rest.get(..end)).unwrap_or(rest))
+    Some(
+        memchr::memchr(0, rest)
+            .and_then(|end| rest.get(..end))
+            .unwrap_or(rest),
+    )
 }
 
 /// `n` rounded up to a multiple of eight, the alignment of everything in a fatbin.

@@ -68,7 +68,9 @@ impl Lz4 {
             if self.history.len() - self.delivered >= WINDOW && self.deliver(sink).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
-            let Some((&byte, rest)) = input.split_first() else { break };
+            let Some((&byte, rest)) = input.split_first() else {
+                break;
+            };
             input = rest;
             self.step(byte)?;
         }
@@ -136,7 +138,11 @@ impl Lz4 {
     }
 
     fn deliver(&mut self, sink: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> ControlFlow<()> {
-        if let Some(fresh) = self.history.get(self.delivered..).filter(|fresh| !fresh.is_empty()) {
+        if let Some(fresh) = self
+            .history
+            .get(self.delivered..)
+            .filter(|fresh| !fresh.is_empty())
+        {
             sink(fresh)?;
         }
         if self.history.len() > 4 * WINDOW {

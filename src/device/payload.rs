@@ -62,11 +62,47 @@ pub(super) struct Piece {
     start: u64,
     want: usize,
     got: Vec<u8>,
+    /// Bytes with which, and a little more, the piece is complete before it has all it wants.
+    marker: Option<&'static [u8]>,
 }
+
+/// Bytes kept behind a marker.
+const AFTER_MARKER: usize = 4096;
 
 impl Piece {
     pub(super) fn new(start: u64, want: usize) -> Self {
-        Self { start, want, got: Vec::new() }
+        Self {
+            start,
+            want,
+            got: Vec::new(),
+            marker: None,
+        }
+    }
+
+    /// The same, but no more than a little behind the first `marker`.
+    pub(super) fn until(mut self, marker: &'static [u8]) -> Self {
+        self.marker = Some(marker);
+        self
+    }
+
+    fn extend(&mut self, bytes: &[u8]) {
+        let before = self.got.len();
+        self.got.extend_from_slice(bytes);
+        let Some(marker) = self.marker else { return };
+        let from = before.saturating_sub(marker.len() - 1);
+        let found = self
+            .got
+            .get(from..)
+            .and_then(|fresh| memchr::memmem::find(fresh, marker));
+        if let Some(at) = found {
+            self.marker = None;
+            self.want = self.want.min(from + at + AFTER_MARKER);
+            self.got.truncate(self.want);
+        }
+    }
+
+    fn is_complete(&self) -> bool {
+        self.got.len() >= self.want
     }
 }
 
@@ -116,9 +152,11 @@ impl Collector {
             let have = piece.got.len();
             let from = (piece.start + have as u64).saturating_sub(begin);
             let from = usize::try_from(from).unwrap_or(usize::MAX).min(bytes.len());
-            let upto = from.saturating_add(piece.want - have).min(bytes.len());
-            piece.got.extend_from_slice(bytes.get(from..upto).unwrap_or_default());
-            let complete = piece.got.len() == piece.want;
+            let upto = from
+                .saturating_add(piece.want.saturating_sub(have))
+                .min(bytes.len());
+            piece.extend(bytes.get(from..upto).unwrap_or_default());
+            let complete = piece.is_complete();
             index += 1;
             if complete && index == self.next + 1 {
                 self.next = index;
@@ -148,7 +186,16 @@ impl Peek {
         } else if decoder.is_none() && !pieces.is_empty() {
             error = Some(PeekError::Corrupt);
         }
-        Self { decoder, collector: Collector { pieces, next: 0, position: 0, limit }, error }
+        Self {
+            decoder,
+            collector: Collector {
+                pieces,
+                next: 0,
+                position: 0,
+                limit,
+            },
+            error,
+        }
     }
 
     /// Takes the next stored bytes.
@@ -179,13 +226,21 @@ impl Peek {
 
     /// The collected pieces; a piece is short where the payload ends before it does.
     pub(super) fn finish(self) -> (Vec<Vec<u8>>, Option<PeekError>) {
-        (self.collector.pieces.into_iter().map(|piece| piece.got).collect(), self.error)
+        (
+            self.collector
+                .pieces
+                .into_iter()
+                .map(|piece| piece.got)
+                .collect(),
+            self.error,
+        )
     }
 }
 
 fn new_zstd() -> Option<Zstd<'static>> {
     let mut zstd = Zstd::new().ok()?;
-    zstd.set_parameter(zstd::stream::raw::DParameter::WindowLogMax(WINDOW_LOG_MAX)).ok()?;
+    zstd.set_parameter(zstd::stream::raw::DParameter::WindowLogMax(WINDOW_LOG_MAX))
+        .ok()?;
     Some(zstd)
 }
 
@@ -198,7 +253,9 @@ fn push_zstd(
     let mut input = InBuffer::around(stored);
     loop {
         let mut output = OutBuffer::around(&mut out[..]);
-        let hint = zstd.run(&mut input, &mut output).map_err(|_source| PeekError::Corrupt)?;
+        let hint = zstd
+            .run(&mut input, &mut output)
+            .map_err(|_source| PeekError::Corrupt)?;
         let produced = output.as_slice();
         if !produced.is_empty() && collector.push(produced).is_break() {
             return Ok(ControlFlow::Break(()));
@@ -217,7 +274,10 @@ mod tests {
     use super::*;
 
     fn peek(coding: Coding, stored: &[u8], step: usize, pieces: &[(u64, usize)]) -> Vec<Vec<u8>> {
-        let pieces = pieces.iter().map(|&(start, want)| Piece::new(start, want)).collect();
+        let pieces = pieces
+            .iter()
+            .map(|&(start, want)| Piece::new(start, want))
+            .collect();
         let mut peek = Peek::new(coding, pieces, u64::MAX);
         for chunk in stored.chunks(step) {
             peek.push(chunk);
@@ -231,7 +291,13 @@ mod tests {
     fn collects_the_same_ranges_from_every_coding_and_chunk_size() {
         let plain: Vec<u8> = (0..200_000_u32).map(|n| (n / 7 % 251) as u8).collect();
         let zstd = zstd::bulk::compress(&plain, 3).unwrap();
-        let pieces = [(0, 64), (1000, 10), (1005, 10), (150_000, 5), (199_990, 100)];
+        let pieces = [
+            (0, 64),
+            (1000, 10),
+            (1005, 10),
+            (150_000, 5),
+            (199_990, 100),
+        ];
         let expected: Vec<Vec<u8>> = pieces
             .iter()
             .map(|&(start, want)| {

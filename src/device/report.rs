@@ -38,7 +38,11 @@ pub(super) struct Problems {
 impl Problems {
     pub(super) fn push(&mut self, offset: u64, kind: ProblemKind, detail: impl Into<String>) {
         if self.listed.len() < PROBLEMS_MAX {
-            self.listed.push(DeviceProblem { offset, kind, detail: detail.into() });
+            self.listed.push(DeviceProblem {
+                offset,
+                kind,
+                detail: detail.into(),
+            });
         } else {
             self.more += 1;
         }
@@ -46,7 +50,11 @@ impl Problems {
 
     /// The same for what would be said again and again.
     pub(super) fn push_once(&mut self, offset: u64, kind: ProblemKind, detail: &str) {
-        if !self.listed.iter().any(|problem| problem.kind == kind && problem.detail == detail) {
+        if !self
+            .listed
+            .iter()
+            .any(|problem| problem.kind == kind && problem.detail == detail)
+        {
             self.push(offset, kind, detail);
         }
     }
@@ -111,12 +119,16 @@ impl Scanned {
             Ok(facts) => {
                 if unreachable {
                     let detail = "its headers name places that could not be read";
-                    found.problems.push(0, ProblemKind::MalformedLibrary, detail);
+                    found
+                        .problems
+                        .push(0, ProblemKind::MalformedLibrary, detail);
                 }
                 facts
             }
             Err(detail) => {
-                found.problems.push(0, ProblemKind::MalformedLibrary, detail);
+                found
+                    .problems
+                    .push(0, ProblemKind::MalformedLibrary, detail);
                 HostFacts::new(found.host.format())
             }
         };
@@ -127,8 +139,14 @@ impl Scanned {
             None if raw => Place::File,
             None => Place::NoSection,
         };
-        let linked: BTreeSet<u64> = found.links.iter().filter_map(|address| host.offset_of(*address)).collect();
-        let mut classes = found.tally.classes(place, |offset| linked.contains(&offset));
+        let linked: BTreeSet<u64> = found
+            .links
+            .iter()
+            .filter_map(|address| host.offset_of(*address))
+            .collect();
+        let mut classes = found
+            .tally
+            .classes(place, |offset| linked.contains(&offset));
         if host.format == HostFormat::Ar {
             // Whatever a static library holds is linked before it is loaded.
             for class in &mut classes {
@@ -139,9 +157,18 @@ impl Scanned {
         listed.sort_by_key(|problem| problem.offset);
         if more > 0 {
             let detail = format!("{more} more problems in this file are not listed");
-            listed.push(DeviceProblem { offset: len, kind: ProblemKind::LimitExceeded, detail });
+            listed.push(DeviceProblem {
+                offset: len,
+                kind: ProblemKind::LimitExceeded,
+                detail,
+            });
         }
-        DeviceReport { host, classes, toolkits: found.toolkits, problems: listed }
+        DeviceReport {
+            host,
+            classes,
+            toolkits: found.toolkits,
+            problems: listed,
+        }
     }
 }
 
@@ -153,18 +180,31 @@ fn check_sections(found: &mut Found, host: &HostFacts, len: u64) {
         if !FATBIN_SECTIONS.contains(&section.name.as_str()) {
             continue;
         }
-        for at in found.suspects.iter().filter(|at| section.range.contains(at)) {
+        for at in found
+            .suspects
+            .iter()
+            .filter(|at| section.range.contains(at))
+        {
             let detail = "the header of a fatbin is followed by none";
-            found.problems.push(*at, ProblemKind::MalformedFatbin, detail);
+            found
+                .problems
+                .push(*at, ProblemKind::MalformedFatbin, detail);
         }
         let mut covered = section.range.start;
-        let ends = units.iter().filter(|(start, _)| section.range.contains(start));
+        let ends = units
+            .iter()
+            .filter(|(start, _)| section.range.contains(start));
         let section_end = section.range.end.min(len);
         for (start, end) in ends.copied().chain([(section_end, section_end)]) {
             let gap = start.saturating_sub(covered);
             if gap > GAP_MAX {
-                let detail = format!("{gap} bytes of section `{}` hold no fatbin that can be read", section.name);
-                found.problems.push(covered, ProblemKind::MalformedFatbin, detail);
+                let detail = format!(
+                    "{gap} bytes of section `{}` hold no fatbin that can be read",
+                    section.name
+                );
+                found
+                    .problems
+                    .push(covered, ProblemKind::MalformedFatbin, detail);
             }
             covered = covered.max(end);
         }

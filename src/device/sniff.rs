@@ -13,8 +13,13 @@ pub fn worth_scanning(name: &str, head: &[u8]) -> bool {
     if head.is_empty() {
         return false;
     }
-    let by_name = name.rsplit_once('.').is_some_and(|(_, suffix)| suffix.eq_ignore_ascii_case("ptx"));
-    by_name || !is_text(head) || memchr::memmem::find(head, b".version").is_some_and(|at| ptx::parse_head(head.get(at..).unwrap_or_default()).is_some())
+    let by_name = name
+        .rsplit_once('.')
+        .is_some_and(|(_, suffix)| suffix.eq_ignore_ascii_case("ptx"));
+    by_name
+        || !is_text(head)
+        || memchr::memmem::find(head, b".version")
+            .is_some_and(|at| ptx::parse_head(head.get(at..).unwrap_or_default()).is_some())
 }
 
 fn is_text(head: &[u8]) -> bool {
@@ -34,9 +39,15 @@ mod tests {
     #[test]
     fn text_is_skipped_unless_it_is_ptx() {
         assert!(!worth_scanning("a.py", b"import torch\n"));
-        assert!(!worth_scanning("a.txt", "gr\u{fc}n ".repeat(100).as_bytes().get(..511).unwrap()));
+        assert!(!worth_scanning(
+            "a.txt",
+            "gr\u{fc}n ".repeat(100).as_bytes().get(..511).unwrap()
+        ));
         assert!(!worth_scanning("empty.so", b""));
-        assert!(worth_scanning("kernel", b"//\n.version 8.0\n.target sm_80\n.address_size 64\n"));
+        assert!(worth_scanning(
+            "kernel",
+            b"//\n.version 8.0\n.target sm_80\n.address_size 64\n"
+        ));
         assert!(worth_scanning("kernel.PTX", b"// a very long comment"));
     }
 

@@ -72,8 +72,14 @@ impl Tally {
         }
         let bytes_at = self.bytes.len();
         self.bytes.extend(by_key.values().map(|(_, bytes)| *bytes));
-        let flags = Flags { bare: unit.bare, damaged: unit.damaged };
-        let keys = by_key.into_iter().map(|(key, (count, _))| (key, count)).collect();
+        let flags = Flags {
+            bare: unit.bare,
+            damaged: unit.damaged,
+        };
+        let keys = by_key
+            .into_iter()
+            .map(|(key, (count, _))| (key, count))
+            .collect();
         let next = self.signatures.len();
         let signature = *self.signatures.entry((flags, keys)).or_insert(next);
         if signature == self.names.len() {
@@ -81,13 +87,19 @@ impl Tally {
         }
         if let Some(names) = self.names.get_mut(signature) {
             for name in &unit.names {
-                let shown = String::from_utf8_lossy(name.get(..NAME_LEN_MAX).unwrap_or(name)).into_owned();
+                let shown =
+                    String::from_utf8_lossy(name.get(..NAME_LEN_MAX).unwrap_or(name)).into_owned();
                 if names.len() < NAMES_MAX && !shown.is_empty() && !names.contains(&shown) {
                     names.push(shown);
                 }
             }
         }
-        self.rows.push(Row { start: unit.start, end: unit.end, signature, bytes_at });
+        self.rows.push(Row {
+            start: unit.start,
+            end: unit.end,
+            signature,
+            bytes_at,
+        });
         Ok(())
     }
 
@@ -115,25 +127,36 @@ impl Tally {
         }
         let mut classes: BTreeMap<(usize, Place, bool), FatbinClass> = BTreeMap::new();
         for row in &self.rows {
-            let Some((flags, keys)) = signatures.get(row.signature) else { continue };
+            let Some((flags, keys)) = signatures.get(row.signature) else {
+                continue;
+            };
             let (place, linked) = (place(row.start), linked(row.start));
-            let class = classes.entry((row.signature, place.clone(), linked)).or_insert_with(|| FatbinClass {
-                bare: flags.bare,
-                relocatable: place.is_relocatable() || keys.iter().any(|(key, _)| key.relocatable),
-                place,
-                device_linked: linked,
-                damaged: flags.damaged,
-                images: keys
-                    .iter()
-                    .map(|&(key, per_fatbin)| ImageTally { key, per_fatbin, bytes: 0 })
-                    .collect(),
-                count: 0,
-                bytes: 0,
-                first: row.start,
-                names: self.names.get(row.signature).cloned().unwrap_or_default(),
-            });
+            let class = classes
+                .entry((row.signature, place.clone(), linked))
+                .or_insert_with(|| FatbinClass {
+                    bare: flags.bare,
+                    relocatable: place.is_relocatable()
+                        || keys.iter().any(|(key, _)| key.relocatable),
+                    place,
+                    device_linked: linked,
+                    damaged: flags.damaged,
+                    images: keys
+                        .iter()
+                        .map(|&(key, per_fatbin)| ImageTally {
+                            key,
+                            per_fatbin,
+                            bytes: 0,
+                        })
+                        .collect(),
+                    count: 0,
+                    bytes: 0,
+                    first: row.start,
+                    names: self.names.get(row.signature).cloned().unwrap_or_default(),
+                });
             class.count += 1;
-            class.bytes = class.bytes.saturating_add(row.end.saturating_sub(row.start));
+            class.bytes = class
+                .bytes
+                .saturating_add(row.end.saturating_sub(row.start));
             let bytes = self.bytes.get(row.bytes_at..).unwrap_or_default();
             for (image, bytes) in class.images.iter_mut().zip(bytes) {
                 image.bytes = image.bytes.saturating_add(*bytes);

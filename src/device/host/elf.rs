@@ -17,7 +17,11 @@ const BEFORE_SECTIONS: u64 = 128 << 10;
 pub(super) fn plan(head: &[u8]) -> Option<Vec<Range<u64>>> {
     let wide = head.get(4) == Some(&2);
     let word = |wide_at: usize, narrow_at: usize| {
-        if wide { u64_at(head, wide_at) } else { u32_at(head, narrow_at).map(u64::from) }
+        if wide {
+            u64_at(head, wide_at)
+        } else {
+            u32_at(head, narrow_at).map(u64::from)
+        }
     };
     let half = |wide_at, narrow_at| u16_at(head, if wide { wide_at } else { narrow_at });
     let mut ranges = Vec::new();
@@ -26,7 +30,9 @@ pub(super) fn plan(head: &[u8]) -> Option<Vec<Range<u64>>> {
     ranges.push(sections.saturating_sub(BEFORE_SECTIONS)..sections.saturating_add(sections_len));
     let programs = usize::try_from(word(0x20, 0x1c)?).ok()?;
     for index in 0..usize::from(half(0x38, 0x2c)?) {
-        let Some(at) = programs.checked_add(index * if wide { 56 } else { 32 }) else { break };
+        let Some(at) = programs.checked_add(index * if wide { 56 } else { 32 }) else {
+            break;
+        };
         if u32_at(head, at) == Some(elf::PT_DYNAMIC.0) {
             let (offset, len) = if wide {
                 (u64_at(head, at + 8)?, u64_at(head, at + 32)?)
@@ -66,7 +72,9 @@ fn read_as<Elf: FileHeader<Endian = Endianness>>(
     let programs = header.program_headers(endian, data);
     if let Ok(sections) = &sections {
         for section in sections.iter() {
-            let Some((offset, len)) = section.file_range(endian) else { continue };
+            let Some((offset, len)) = section.file_range(endian) else {
+                continue;
+            };
             let name = sections.section_name(endian, section).unwrap_or_default();
             facts.sections.push(HostSection {
                 name: String::from_utf8_lossy(name).into_owned(),
@@ -85,7 +93,10 @@ fn read_as<Elf: FileHeader<Endian = Endianness>>(
         }
     }
     for program in programs {
-        if let Some(dynamic) = program.dynamic(endian, data).map_err(|_source| BROKEN_ELF)? {
+        if let Some(dynamic) = program
+            .dynamic(endian, data)
+            .map_err(|_source| BROKEN_ELF)?
+        {
             read_dynamic::<Elf>(data, endian, dynamic, facts)?;
         }
     }
@@ -99,15 +110,23 @@ fn read_dynamic<Elf: FileHeader<Endian = Endianness>>(
     facts: &mut HostFacts,
 ) -> Result<(), &'static str> {
     let value = |tag: elf::DynamicTag| {
-        dynamic.iter().find(|entry| entry.tag(endian) == tag).map(|entry| entry.val(endian).into())
+        dynamic
+            .iter()
+            .find(|entry| entry.tag(endian) == tag)
+            .map(|entry| entry.val(endian).into())
     };
-    let Some(address) = value(elf::DT_STRTAB) else { return Ok(()) };
+    let Some(address) = value(elf::DT_STRTAB) else {
+        return Ok(());
+    };
     let start = facts.offset_of(address).ok_or(BROKEN_ELF)?;
     let len: u64 = value(elf::DT_STRSZ).unwrap_or(u64::from(u32::MAX));
     let strings = StringTable::new(data, start, start.saturating_add(len));
     for entry in dynamic {
         let tag = entry.tag(endian);
-        if !matches!(tag, elf::DT_NEEDED | elf::DT_SONAME | elf::DT_RPATH | elf::DT_RUNPATH) {
+        if !matches!(
+            tag,
+            elf::DT_NEEDED | elf::DT_SONAME | elf::DT_RPATH | elf::DT_RUNPATH
+        ) {
             continue;
         }
         let at: u64 = entry.val(endian).into();

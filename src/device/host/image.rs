@@ -62,11 +62,17 @@ impl HostImage {
         if offset == 0 {
             self.format = Some(HostFormat::of(bytes));
         }
-        if !matches!(self.format, Some(HostFormat::Elf | HostFormat::Pe | HostFormat::Coff)) {
+        if !matches!(
+            self.format,
+            Some(HostFormat::Elf | HostFormat::Pe | HostFormat::Coff)
+        ) {
             return;
         }
         self.keep(offset, bytes, 0..HEAD);
-        if !self.planned && (offset + bytes.len() as u64 >= 64 << 10 || self.len.is_some_and(|len| len < 64 << 10)) {
+        if !self.planned
+            && (offset + bytes.len() as u64 >= 64 << 10
+                || self.len.is_some_and(|len| len < 64 << 10))
+        {
             self.planned = true;
             self.wanted = self.plan();
         }
@@ -82,8 +88,12 @@ impl HostImage {
     fn keep(&mut self, offset: u64, bytes: &[u8], range: Range<u64>) {
         let from = range.start.saturating_sub(offset).min(bytes.len() as u64);
         let upto = range.end.saturating_sub(offset).min(bytes.len() as u64);
-        let (Ok(from), Ok(upto)) = (usize::try_from(from), usize::try_from(upto)) else { return };
-        let Some(fresh) = bytes.get(from..upto).filter(|fresh| !fresh.is_empty()) else { return };
+        let (Ok(from), Ok(upto)) = (usize::try_from(from), usize::try_from(upto)) else {
+            return;
+        };
+        let Some(fresh) = bytes.get(from..upto).filter(|fresh| !fresh.is_empty()) else {
+            return;
+        };
         self.insert(offset + from as u64, fresh);
     }
 
@@ -94,8 +104,14 @@ impl HostImage {
             last.bytes.extend_from_slice(bytes);
             return;
         }
-        if let Some(before) = self.extents.iter().find(|extent| (extent.start..extent.end()).contains(&start)) {
-            let known = usize::try_from(before.end() - start).unwrap_or(usize::MAX).min(bytes.len());
+        if let Some(before) = self
+            .extents
+            .iter()
+            .find(|extent| (extent.start..extent.end()).contains(&start))
+        {
+            let known = usize::try_from(before.end() - start)
+                .unwrap_or(usize::MAX)
+                .min(bytes.len());
             bytes = bytes.get(known..).unwrap_or_default();
             start += known as u64;
         }
@@ -104,14 +120,19 @@ impl HostImage {
         }
         match self.extents.iter_mut().find(|extent| extent.end() == start) {
             Some(extent) => extent.bytes.extend_from_slice(bytes),
-            None => self.extents.push(Extent { start, bytes: bytes.to_vec() }),
+            None => self.extents.push(Extent {
+                start,
+                bytes: bytes.to_vec(),
+            }),
         }
     }
 
     /// What the headers at the beginning say is needed later.
     fn plan(&self) -> Vec<Range<u64>> {
         let head = self.extents.first().filter(|extent| extent.start == 0);
-        let head = head.map(|extent| extent.bytes.as_slice()).unwrap_or_default();
+        let head = head
+            .map(|extent| extent.bytes.as_slice())
+            .unwrap_or_default();
         let ranges = match self.format() {
             HostFormat::Elf => elf::plan(head),
             HostFormat::Pe => pe::plan(head),
@@ -137,7 +158,9 @@ impl HostImage {
     /// Ranges that the last reading wanted and that were not kept, to be streamed again.
     pub(in crate::device) fn missing(&self) -> Vec<Range<u64>> {
         let mut missing = self.missing.borrow().clone();
-        missing.retain(|range| range.end - range.start <= RANGE_MAX && self.len.is_none_or(|len| range.end <= len));
+        missing.retain(|range| {
+            range.end - range.start <= RANGE_MAX && self.len.is_none_or(|len| range.end <= len)
+        });
         missing
     }
 
@@ -177,7 +200,9 @@ impl HostImage {
 
 impl<'a> ReadRef<'a> for &'a HostImage {
     fn len(self) -> Result<u64, ()> {
-        self.len.or_else(|| self.extents.iter().map(Extent::end).max()).ok_or(())
+        self.len
+            .or_else(|| self.extents.iter().map(Extent::end).max())
+            .ok_or(())
     }
 
     fn read_bytes_at(self, offset: u64, size: u64) -> Result<&'a [u8], ()> {
@@ -185,8 +210,13 @@ impl<'a> ReadRef<'a> for &'a HostImage {
             return Ok(&[]);
         }
         let end = offset.checked_add(size).ok_or(())?;
-        let found = self.extents.iter().find(|extent| extent.start <= offset && end <= extent.end());
-        let found = found.and_then(|extent| crate::device::le::range(&extent.bytes, offset - extent.start, size));
+        let found = self
+            .extents
+            .iter()
+            .find(|extent| extent.start <= offset && end <= extent.end());
+        let found = found.and_then(|extent| {
+            crate::device::le::range(&extent.bytes, offset - extent.start, size)
+        });
         if found.is_none() {
             self.missing.borrow_mut().push(offset..end);
         }
@@ -194,7 +224,10 @@ impl<'a> ReadRef<'a> for &'a HostImage {
     }
 
     fn read_bytes_at_until(self, range: Range<u64>, delimiter: u8) -> Result<&'a [u8], ()> {
-        let found = self.extents.iter().find(|extent| (extent.start..extent.end()).contains(&range.start));
+        let found = self
+            .extents
+            .iter()
+            .find(|extent| (extent.start..extent.end()).contains(&range.start));
         let found = found.and_then(|extent| {
             let from = usize::try_from(range.start - extent.start).ok()?;
             let rest = extent.bytes.get(from..)?;
@@ -204,9 +237,10 @@ impl<'a> ReadRef<'a> for &'a HostImage {
         });
         if found.is_none() {
             // names in dynamic sections are short
-            self.missing.borrow_mut().push(range.start..range.end.min(range.start.saturating_add(1024)));
+            self.missing
+                .borrow_mut()
+                .push(range.start..range.end.min(range.start.saturating_add(1024)));
         }
         found.ok_or(())
     }
 }
-

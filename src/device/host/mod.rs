@@ -108,17 +108,23 @@ impl HostFacts {
     /// The section that holds a file offset.
     pub(super) fn section_at(&self, offset: u64) -> Option<&HostSection> {
         // sections do not overlap in honest files: one of the few that begin before it, or none
-        let before = self.sections.partition_point(|section| section.range.start <= offset);
+        let before = self
+            .sections
+            .partition_point(|section| section.range.start <= offset);
         let near = self.sections.get(before.saturating_sub(8)..before)?;
-        near.iter().rev().find(|section| section.range.contains(&offset))
+        near.iter()
+            .rev()
+            .find(|section| section.range.contains(&offset))
     }
 
     /// The file offset of a loaded address.
     pub(super) fn offset_of(&self, address: u64) -> Option<u64> {
         self.segments.iter().find_map(|segment| {
-            let offset = segment.file.start.checked_add(address.checked_sub(segment.address)?)?;
+            let offset = segment
+                .file
+                .start
+                .checked_add(address.checked_sub(segment.address)?)?;
             segment.file.contains(&offset).then_some(offset)
         })
     }
 }
-

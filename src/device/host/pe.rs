@@ -17,7 +17,11 @@ const BROKEN_PE: &str = "the PE headers contradict themselves";
 pub(super) fn plan(head: &[u8]) -> Option<Vec<Range<u64>>> {
     let nt = usize::try_from(u32_at(head, 0x3c)?).ok()?;
     let optional = nt.checked_add(24)?;
-    let directories = optional.checked_add(if u16_at(head, optional)? == 0x20b { 112 } else { 96 })?;
+    let directories = optional.checked_add(if u16_at(head, optional)? == 0x20b {
+        112
+    } else {
+        96
+    })?;
     let sections = optional.checked_add(u16_at(head, nt.checked_add(20)?)?.into())?;
     let file_offset = |address: u32| {
         (0..usize::from(u16_at(head, nt + 6)?)).find_map(|index| {
@@ -51,7 +55,10 @@ pub(super) fn read(data: &HostImage, facts: &mut HostFacts) -> Result<(), &'stat
     }
 }
 
-fn read_as<Pe: ImageNtHeaders>(data: &HostImage, facts: &mut HostFacts) -> Result<(), &'static str> {
+fn read_as<Pe: ImageNtHeaders>(
+    data: &HostImage,
+    facts: &mut HostFacts,
+) -> Result<(), &'static str> {
     let dos = pe::ImageDosHeader::parse(data).map_err(|_source| BROKEN_PE)?;
     let mut offset = u64::from(dos.nt_headers_offset());
     let (headers, directories) = Pe::parse(data, &mut offset).map_err(|_source| BROKEN_PE)?;
@@ -61,7 +68,9 @@ fn read_as<Pe: ImageNtHeaders>(data: &HostImage, facts: &mut HostFacts) -> Resul
         pe::IMAGE_FILE_MACHINE_I386 => Some("i386"),
         _ => None,
     };
-    let sections = headers.sections(data, offset).map_err(|_source| BROKEN_PE)?;
+    let sections = headers
+        .sections(data, offset)
+        .map_err(|_source| BROKEN_PE)?;
     for section in sections.iter() {
         let (start, len) = section.pe_file_range();
         let start = u64::from(start);
@@ -70,7 +79,8 @@ fn read_as<Pe: ImageNtHeaders>(data: &HostImage, facts: &mut HostFacts) -> Resul
             range: start..start + u64::from(len),
         });
         facts.segments.push(Segment {
-            address: headers.optional_header().image_base() + u64::from(section.virtual_address.get(LE)),
+            address: headers.optional_header().image_base()
+                + u64::from(section.virtual_address.get(LE)),
             file: start..start + u64::from(len),
         });
     }
@@ -84,8 +94,12 @@ fn read_as<Pe: ImageNtHeaders>(data: &HostImage, facts: &mut HostFacts) -> Resul
         (pe::IMAGE_DIRECTORY_ENTRY_IMPORT, 20, 12),
         (pe::IMAGE_DIRECTORY_ENTRY_DELAY_IMPORT, 32, 4),
     ] {
-        let Some(directory) = directories.get(directory) else { continue };
-        let Some((at, _)) = sections.pe_file_range_at(directory.virtual_address.get(LE)) else { continue };
+        let Some(directory) = directories.get(directory) else {
+            continue;
+        };
+        let Some((at, _)) = sections.pe_file_range_at(directory.virtual_address.get(LE)) else {
+            continue;
+        };
         let len = u64::from(directory.size.get(LE)).min(row_len * NEEDED_MAX as u64);
         let rows = data.read_bytes_at(at.into(), len).map_err(|()| BROKEN_PE)?;
         for row in rows.chunks_exact(usize::try_from(row_len).map_err(|_source| BROKEN_PE)?) {

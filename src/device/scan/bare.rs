@@ -1,0 +1,228 @@
+//! Device code outside any fatbin: bare cubins, zstd frames that hold one, PTX text.
+
+use crate::device::cubin::Cubin;
+use crate::device::hunt::block_head;
+use crate::device::image::ImageKey;
+use crate::device::inspect::{Notes, add_tool_note, resolve_bare_cubin};
+use crate::device::payload::Peek;
+use crate::device::ptx;
+use crate::problem::ProblemKind;
+
+use super::skip::{Skip, guarded};
+use super::{Flow, Scanner, State};
+
+const PTX_ENTRY: &[u8] = b".entry";
+
+#[derive(Debug)]
+pub(super) struct BareCubin {
+    pub(super) start: u64,
+    pub(super) end: u64,
+    pub(super) damaged: bool,
+    pub(super) peek: Option<Peek>,
+    pub(super) key: Option<ImageKey>,
+}
+
+#[derive(Debug)]
+pub(super) struct Frame {
+    pub(super) start: u64,
+    /// Bytes of the current block that are left.
+    pub(super) left: u64,
+    pub(super) last: bool,
+    pub(super) checksum: bool,
+    pub(super) key: ImageKey,
+    /// Looks into the cubin where its header does not tell the suffix.
+    pub(super) peek: Option<Peek>,
+}
+
+#[derive(Debug)]
+pub(super) struct BarePtx {
+    pub(super) start: u64,
+    pub(super) key: ImageKey,
+}
+
+impl Scanner {
+    pub(super) fn bare_cubin(
+        &mut self,
+        mut cubin: Box<BareCubin>,
+        data: &[u8],
+        cursor: &mut usize,
+        eof: bool,
+    ) -> (State, Flow) {
+        let at = self.position + *cursor as u64;
+        if at >= cubin.end {
+            if let Some(peek) = cubin.peek.take() {
+                let file_end = self.resolve_cubin(&mut cubin, peek);
+                if let Some(end) = file_end.filter(|end| *end > cubin.end) {
+                    cubin.end = end; // sections lie behind the tables
+                    return (State::Cubin(cubin), Flow::Go);
+                }
+            }
+            if let Some(key) = cubin.key {
+                self.add_bare(cubin.start, at, key, cubin.damaged);
+            }
+            return (State::Hunt, Flow::Go);
+        }
+        let rest = data.get(*cursor..).unwrap_or_default();
+        let (take, end) = match guarded(rest, cubin.end - at, eof) {
+            Skip::Need(n) => return (State::Cubin(cubin), Flow::Need(n)),
+            Skip::Take(take) => (take, None),
+            Skip::Nested(take) => (take, Some("a fatbin begins inside a cubin")),
+            Skip::Truncated => (0, Some("the file ends inside a cubin")),
+        };
+        if let Some(peek) = &mut cubin.peek {
+            peek.push(rest.get(..take).unwrap_or_default());
+        }
+        *cursor += take;
+        if let Some(detail) = end {
+            self.found
+                .problems
+                .push(cubin.start, ProblemKind::MalformedCubin, detail);
+            if let Some(peek) = cubin.peek.take() {
+                self.resolve_cubin(&mut cubin, peek);
+            }
+            if let Some(key) = cubin.key {
+                self.add_bare(cubin.start, self.position + *cursor as u64, key, true);
+            }
+            return (State::Hunt, Flow::Go);
+        }
+        (State::Cubin(cubin), Flow::Go)
+    }
+
+    /// Reads the collected pieces of a bare cubin; returns where its file ends.
+    pub(super) fn resolve_cubin(&mut self, cubin: &mut BareCubin, peek: Peek) -> Option<u64> {
+        let (pieces, _) = peek.finish();
+        let mut notes = Notes::default();
+        let mut file_len = None;
+        if let [head, table] = pieces.as_slice() {
+            cubin.key = resolve_bare_cubin(head, Some(table), &mut notes);
+            file_len = Cubin::split(head, table).and_then(|cubin| cubin.file_len());
+        }
+        self.take_notes(cubin.start, notes);
+        if file_len.is_none() && !cubin.damaged {
+            let detail = "the section table of the cubin cannot be read";
+            self.found
+                .problems
+                .push(cubin.start, ProblemKind::MalformedCubin, detail);
+            cubin.damaged = true;
+        }
+        let end = cubin.start.checked_add(file_len?)?;
+        if self.len.is_some_and(|len| end > len) && !cubin.damaged {
+            let detail = "the sections of the cubin end after the file does";
+            self.found
+                .problems
+                .push(cubin.start, ProblemKind::MalformedCubin, detail);
+            cubin.damaged = true;
+        }
+        (!cubin.damaged).then_some(end)
+    }
+
+    pub(super) fn frame(
+        &mut self,
+        mut frame: Box<Frame>,
+        data: &[u8],
+        cursor: &mut usize,
+        eof: bool,
+    ) -> (State, Flow) {
+        let rest = data.get(*cursor..).unwrap_or_default();
+        if frame.left == 0 && frame.last {
+            return self.end_frame(*frame, *cursor, None);
+        }
+        if frame.left == 0 {
+            return match block_head(rest) {
+                None if rest.len() < 3 && !eof => (State::Frame(frame), Flow::Need(3)),
+                None => {
+                    let detail = "the blocks of a zstd frame that holds a cubin break off";
+                    self.end_frame(*frame, *cursor, Some(detail))
+                }
+                Some((last, stored)) => {
+                    frame.last = last;
+                    frame.left = 3 + stored as u64 + if last && frame.checksum { 4 } else { 0 };
+                    (State::Frame(frame), Flow::Go)
+                }
+            };
+        }
+        let (take, end) = match guarded(rest, frame.left, eof) {
+            Skip::Need(n) => return (State::Frame(frame), Flow::Need(n)),
+            Skip::Take(take) => (take, None),
+            Skip::Nested(take) => (
+                take,
+                Some("a fatbin begins inside a zstd frame with a cubin"),
+            ),
+            Skip::Truncated => (0, Some("the file ends inside a zstd frame with a cubin")),
+        };
+        if let Some(peek) = &mut frame.peek {
+            peek.push(rest.get(..take).unwrap_or_default());
+        }
+        *cursor += take;
+        frame.left -= take as u64;
+        match end {
+            Some(_) => self.end_frame(*frame, *cursor, end),
+            None => (State::Frame(frame), Flow::Go),
+        }
+    }
+
+    fn end_frame(
+        &mut self,
+        frame: Frame,
+        cursor: usize,
+        problem: Option<&'static str>,
+    ) -> (State, Flow) {
+        let Frame {
+            start,
+            mut key,
+            peek,
+            ..
+        } = frame;
+        if let Some(peek) = peek {
+            let mut notes = Notes::default();
+            let (pieces, _) = peek.finish();
+            add_tool_note(
+                &mut key,
+                pieces.first().map_or(&[], Vec::as_slice),
+                &mut notes,
+            );
+            self.take_notes(start, notes);
+        }
+        if let Some(detail) = problem {
+            self.found
+                .problems
+                .push(start, ProblemKind::MalformedCubin, detail);
+        }
+        self.add_bare(start, self.position + cursor as u64, key, problem.is_some());
+        (State::Hunt, Flow::Go)
+    }
+
+    pub(super) fn bare_ptx(
+        &mut self,
+        mut text: BarePtx,
+        data: &[u8],
+        cursor: &mut usize,
+        eof: bool,
+    ) -> (State, Flow) {
+        let rest = data.get(*cursor..).unwrap_or_default();
+        let end = rest.iter().position(|byte| !ptx::is_text(*byte));
+        let upto = end.unwrap_or(rest.len());
+        let piece = rest.get(..upto).unwrap_or_default();
+        if memchr::memmem::find(piece, PTX_ENTRY).is_some() {
+            text.key.empty = false;
+        }
+        if end.is_none() && !eof {
+            // so that a word that is cut is found next time
+            let take = upto.saturating_sub(PTX_ENTRY.len() - 1);
+            *cursor += take;
+            return (
+                State::Ptx(text),
+                Flow::Need(PTX_ENTRY.len().max(upto - take + 1)),
+            );
+        }
+        // A signature may begin with a byte that is text.
+        let terminated = end.is_none_or(|end| rest.get(end) == Some(&0));
+        *cursor += if terminated {
+            upto
+        } else {
+            upto.saturating_sub(1)
+        };
+        self.add_bare(text.start, self.position + *cursor as u64, text.key, false);
+        (State::Hunt, Flow::Go)
+    }
+}
