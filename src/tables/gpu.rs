@@ -1,0 +1,243 @@
+//! GPUs by name: the table and how spellings of a name meet.
+//!
+//! Knows nothing of PCI look-ups, machines or policies. Spellings follow what `nvidia-smi` prints, what
+//! documents write, and what people type; the steps are in [`GpuTable::find`].
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+
+use super::rows::GpuRow;
+use super::yaml::{self, Sources};
+use crate::cuda::ComputeCapability;
+use crate::error::Error;
+
+const FILE: &str = "gpus.yaml";
+
+/// What a GPU name stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GpuLookup<'a> {
+    /// One GPU, or several of the same capability, of which this is the first.
+    Found(&'a GpuRow),
+    /// The name covers GPUs of different capabilities.
+    Ambiguous {
+        /// The name as the table has it.
+        name: String,
+        /// The capabilities, in rising order.
+        capabilities: Vec<ComputeCapability>,
+    },
+    /// No GPU has this name.
+    Unknown {
+        /// Up to three names that are spelt much like it, the nearest first.
+        nearest: Vec<String>,
+    },
+}
+
+/// A short name that people use for GPUs of different capabilities.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AmbiguousName {
+    pub(super) name: String,
+    pub(super) cc: Vec<ComputeCapability>,
+    pub(super) sources: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    as_of: String,
+    sources: Sources,
+    ambiguous: Vec<AmbiguousName>,
+    gpus: Vec<GpuRow>,
+}
+
+/// The table of GPUs with its index of names.
+#[derive(Debug)]
+pub(super) struct GpuTable {
+    pub(super) as_of: String,
+    pub(super) ambiguous: Vec<AmbiguousName>,
+    pub(super) rows: Vec<GpuRow>,
+    /// Normalised names and aliases, and the rows that have them.
+    names: BTreeMap<String, Vec<usize>>,
+    /// Normalised names without their product line, where that leaves a letter.
+    short: BTreeMap<String, Vec<usize>>,
+}
+
+impl GpuTable {
+    pub(super) fn parse(text: &str) -> Result<Self, Error> {
+        let mut file: File = yaml::parse(FILE, text)?;
+        let sources = file.ambiguous.iter_mut().map(|row| &mut row.sources);
+        for source in sources
+            .chain(file.gpus.iter_mut().map(|row| &mut row.sources))
+            .flatten()
+        {
+            yaml::resolve(FILE, &file.sources, source)?;
+        }
+        let mut names = BTreeMap::<_, Vec<_>>::new();
+        let mut short = BTreeMap::<_, Vec<_>>::new();
+        for (index, row) in file.gpus.iter().enumerate() {
+            let mut add = |map: &mut BTreeMap<String, Vec<usize>>, key: String| {
+                let rows = map.entry(key).or_default();
+                if rows.last() != Some(&index) {
+                    rows.push(index);
+                }
+            };
+            for name in std::iter::once(&row.name).chain(&row.aliases) {
+                let words = words(name);
+                if let Some(rest) = without_line(&words) {
+                    add(&mut short, rest.concat());
+                }
+                add(&mut names, words.concat());
+            }
+        }
+        Ok(Self {
+            as_of: file.as_of,
+            ambiguous: file.ambiguous,
+            rows: file.gpus,
+            names,
+            short,
+        })
+    }
+
+    /// Looks a name up: as it is, then as a vGPU profile, then without memory and form factor.
+    ///
+    /// Case, blanks, hyphens and underscores do not count, `NVIDIA` in front and a MIG profile behind are
+    /// dropped, and the product line (`GeForce`, `Quadro`, `Tesla`) may be left out.
+    pub(super) fn find(&self, name: &str) -> GpuLookup<'_> {
+        let mut words = words(name);
+        if let Some(at) = words.iter().position(|word| word == "mig") {
+            words.truncate(at.max(1));
+        }
+        if let Some(found) = self.exact(&words) {
+            return found;
+        }
+        if let Some(found) = vgpu(&words).and_then(|gpu| self.exact(&gpu)) {
+            return found;
+        }
+        let mut rest = words.as_slice();
+        while let Some(shorter) = without_suffix(rest) {
+            if let Some(found) = self.exact(shorter) {
+                return found;
+            }
+            rest = shorter;
+        }
+        GpuLookup::Unknown {
+            nearest: self.nearest(&words.concat()),
+        }
+    }
+
+    fn exact(&self, words: &[String]) -> Option<GpuLookup<'_>> {
+        let key = words.concat();
+        if let Some(row) = self
+            .ambiguous
+            .iter()
+            .find(|row| self::words(&row.name).concat() == key)
+        {
+            return Some(GpuLookup::Ambiguous {
+                name: row.name.clone(),
+                capabilities: row.cc.clone(),
+            });
+        }
+        let indices = self.names.get(&key).or_else(|| self.short.get(&key))?;
+        let mut rows = indices.iter().filter_map(|&index| self.rows.get(index));
+        let first = rows.next()?;
+        let capabilities: BTreeSet<_> = rows
+            .flat_map(|row| &row.cc)
+            .chain(&first.cc)
+            .copied()
+            .collect();
+        Some(if capabilities.len() > 1 {
+            GpuLookup::Ambiguous {
+                name: first.name.clone(),
+                capabilities: capabilities.into_iter().collect(),
+            }
+        } else {
+            GpuLookup::Found(first)
+        })
+    }
+
+    /// The names that are spelt most like `key`, at most three.
+    fn nearest(&self, key: &str) -> Vec<String> {
+        let scored = self
+            .names
+            .iter()
+            .chain(&self.short)
+            .filter_map(|(k, rows)| {
+                let score = strsim::normalized_damerau_levenshtein(key, k);
+                let row = rows.first().and_then(|&index| self.rows.get(index))?;
+                (score >= 0.6).then_some((score, row.name.as_str()))
+            });
+        let mut scored: Vec<_> = scored.collect();
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+        let mut nearest: Vec<String> = Vec::new();
+        for (_, name) in scored {
+            if nearest.len() < 3 && !nearest.iter().any(|known| known == name) {
+                nearest.push(name.to_owned());
+            }
+        }
+        nearest
+    }
+}
+
+/// The parts of a name in lower case, without `NVIDIA` in front.
+fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = name
+        .split(|c: char| c.is_whitespace() || c == '-' || c == '_')
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    let vendor = words.iter().take_while(|word| *word == "nvidia").count();
+    words.drain(..vendor.min(words.len().saturating_sub(1)));
+    words
+}
+
+/// The name without its product line; `Quadro 4000` is no `4000`, which says nothing by itself.
+fn without_line(words: &[String]) -> Option<&[String]> {
+    let (line, rest) = words.split_first()?;
+    let letter = rest
+        .iter()
+        .any(|word| word.bytes().any(|b| b.is_ascii_alphabetic()));
+    (matches!(line.as_str(), "geforce" | "quadro" | "tesla") && letter).then_some(rest)
+}
+
+/// The GPU of a vGPU profile: `GRID A100-10C`, `NVIDIA A10-24Q`, `GRID A100-1-5CME`.
+fn vgpu(words: &[String]) -> Option<Vec<String>> {
+    let (profile, rest) = words.split_last()?;
+    let size = profile.strip_suffix("me").unwrap_or(profile);
+    let size = size.strip_suffix(['q', 'c', 'a', 'b'])?;
+    if !is_number(size) {
+        return None;
+    }
+    let rest = match rest {
+        [rest @ .., slices] if slices.len() == 1 && is_number(slices) => rest,
+        _ => rest,
+    };
+    Some(match rest {
+        [grid, rest @ ..] if grid == "grid" => rest.to_vec(),
+        _ => rest.to_vec(),
+    })
+}
+
+/// The name without one memory or form-factor word at its end: `80GB`, `80 GB`, `SXM4`, `PCIe`, `HBM3e`, `NVL72`.
+fn without_suffix(words: &[String]) -> Option<&[String]> {
+    let (last, rest) = words.split_last()?;
+    if rest.is_empty() {
+        return None;
+    }
+    if last == "gb" {
+        return rest.split_last().filter(|(n, _)| is_number(n)).map(|s| s.1);
+    }
+    let memory = last
+        .strip_suffix("gb")
+        .or_else(|| last.strip_suffix('g'))
+        .is_some_and(is_number);
+    let numbered = ["sxm", "hbm", "nvl"].iter().any(|form| {
+        last.strip_prefix(form)
+            .is_some_and(|n| n.is_empty() || is_number(n.strip_suffix('e').unwrap_or(n)))
+    });
+    (memory || numbered || matches!(last.as_str(), "pcie" | "cnx")).then_some(rest)
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
+}

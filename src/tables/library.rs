@@ -1,0 +1,202 @@
+//! Libraries that are not judged like a package's own: NVIDIA's, side libraries and siblings.
+//!
+//! Knows names only; what is in a library is never looked at here.
+
+use globset::{GlobBuilder, GlobMatcher, GlobSet, GlobSetBuilder};
+use serde::{Deserialize, Serialize};
+
+use super::yaml::{self, Sources};
+use crate::error::Error;
+
+const FILE: &str = "libraries.yaml";
+
+/// A library of NVIDIA's.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct VendorRow {
+    /// What it is: `cublas`.
+    pub component: String,
+    /// Globs of its file names.
+    #[serde(rename = "match")]
+    pub patterns: Vec<String>,
+    /// Globs of the normalised names of distributions that are this library.
+    pub packages: Vec<String>,
+    /// Whether it compiles device code at run time.
+    #[serde(default)]
+    pub compiler: bool,
+    /// Whether it picks among single-architecture fatbins by itself.
+    #[serde(default)]
+    pub dispatches: bool,
+    /// What is known of its device code.
+    pub device_code: Option<String>,
+    /// Where the row comes from.
+    pub sources: Vec<String>,
+    /// A remark.
+    pub note: Option<String>,
+    #[serde(skip)]
+    package_globs: GlobSet,
+}
+
+impl VendorRow {
+    /// Whether the distribution `package` is this library, so that its device code counts as the package's own.
+    pub fn is_package(&self, package: &str) -> bool {
+        self.package_globs.is_match(normalised(package))
+    }
+}
+
+/// What a library is to its package.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Role {
+    /// Used on some GPUs only; another library of the package carries the others.
+    Side,
+}
+
+/// A library whose role no rule can see.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct RoleRow {
+    /// The distributions that ship it.
+    pub packages: Vec<String>,
+    /// Glob of its file name, or of its whole path where the glob has a slash.
+    pub library: String,
+    /// Its role.
+    pub role: Role,
+    /// Why it has this role.
+    pub why: String,
+    /// Where the row comes from.
+    pub sources: Vec<String>,
+    #[serde(skip)]
+    glob: Option<GlobMatcher>,
+}
+
+/// Sibling libraries of a package of which one is loaded.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct FamilyRow {
+    /// The distributions that ship them.
+    pub packages: Vec<String>,
+    /// Glob of their file names, or of their whole paths where the glob has a slash.
+    pub library: String,
+    /// What decides which one is loaded.
+    pub by: String,
+    /// Where the row comes from.
+    pub sources: Vec<String>,
+    #[serde(skip)]
+    glob: Option<GlobMatcher>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    as_of: String,
+    sources: Sources,
+    vendor: Vec<VendorRow>,
+    roles: Vec<RoleRow>,
+    families: Vec<FamilyRow>,
+}
+
+/// The table of libraries.
+#[derive(Debug)]
+pub(super) struct LibraryTable {
+    pub(super) as_of: String,
+    pub(super) vendor: Vec<VendorRow>,
+    pub(super) roles: Vec<RoleRow>,
+    pub(super) families: Vec<FamilyRow>,
+    vendor_globs: GlobSet,
+    /// The row of each glob in `vendor_globs`.
+    vendor_of: Vec<usize>,
+}
+
+impl LibraryTable {
+    pub(super) fn parse(text: &str) -> Result<Self, Error> {
+        let mut file: File = yaml::parse(FILE, text)?;
+        let vendor = file.vendor.iter_mut().map(|row| &mut row.sources);
+        let roles = file.roles.iter_mut().map(|row| &mut row.sources);
+        let families = file.families.iter_mut().map(|row| &mut row.sources);
+        for source in vendor.chain(roles).chain(families).flatten() {
+            yaml::resolve(FILE, &file.sources, source)?;
+        }
+        let mut globs = GlobSetBuilder::new();
+        let mut vendor_of = Vec::new();
+        for (index, row) in file.vendor.iter_mut().enumerate() {
+            for pattern in &row.patterns {
+                globs.add(glob(pattern)?);
+                vendor_of.push(index);
+            }
+            let mut packages = GlobSetBuilder::new();
+            for pattern in &row.packages {
+                packages.add(glob(pattern)?);
+            }
+            row.package_globs = packages.build().map_err(|e| yaml::invalid(FILE, e))?;
+        }
+        for row in &mut file.roles {
+            row.glob = Some(glob(&row.library)?.compile_matcher());
+        }
+        for row in &mut file.families {
+            row.glob = Some(glob(&row.library)?.compile_matcher());
+        }
+        Ok(Self {
+            as_of: file.as_of,
+            vendor: file.vendor,
+            roles: file.roles,
+            families: file.families,
+            vendor_globs: globs.build().map_err(|e| yaml::invalid(FILE, e))?,
+            vendor_of,
+        })
+    }
+
+    pub(super) fn vendor(&self, file_name: &str) -> Option<&VendorRow> {
+        let glob = self.vendor_globs.matches(file_name).into_iter().min()?;
+        self.vendor.get(*self.vendor_of.get(glob)?)
+    }
+
+    pub(super) fn role(&self, package: &str, library_path: &str) -> Option<&RoleRow> {
+        let package = normalised(package);
+        self.roles.iter().find(|row| {
+            row.packages.contains(&package)
+                && matches(row.glob.as_ref(), &row.library, library_path)
+        })
+    }
+
+    pub(super) fn family(&self, package: &str, library_path: &str) -> Option<&FamilyRow> {
+        let package = normalised(package);
+        self.families.iter().find(|row| {
+            row.packages.contains(&package)
+                && matches(row.glob.as_ref(), &row.library, library_path)
+        })
+    }
+}
+
+fn matches(glob: Option<&GlobMatcher>, pattern: &str, path: &str) -> bool {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let subject = if pattern.contains('/') { path } else { name };
+    glob.is_some_and(|glob| glob.is_match(subject))
+}
+
+/// Names of Windows files mean the same in any case.
+fn glob(pattern: &str) -> Result<globset::Glob, Error> {
+    let windows = [".dll", ".lib", ".exe"];
+    GlobBuilder::new(pattern)
+        .case_insensitive(windows.iter().any(|suffix| pattern.ends_with(suffix)))
+        .literal_separator(true)
+        .build()
+        .map_err(|error| yaml::invalid(FILE, error))
+}
+
+/// The normalised form of a distribution's name (PEP 503): lower case, runs of `-`, `_`, `.` as one hyphen.
+fn normalised(package: &str) -> String {
+    let mut name = String::with_capacity(package.len());
+    for c in package.chars() {
+        if !matches!(c, '-' | '_' | '.') {
+            name.extend(c.to_lowercase());
+        } else if !name.ends_with('-') {
+            name.push('-');
+        }
+    }
+    name
+}
