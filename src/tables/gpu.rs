@@ -38,7 +38,9 @@ pub enum GpuLookup<'a> {
 #[serde(deny_unknown_fields)]
 pub(super) struct AmbiguousName {
     pub(super) name: String,
+    #[serde(deserialize_with = "yaml::words")]
     pub(super) cc: Vec<ComputeCapability>,
+    #[serde(deserialize_with = "yaml::words")]
     pub(super) sources: Vec<String>,
 }
 
@@ -76,7 +78,7 @@ impl GpuTable {
         let mut names = BTreeMap::<_, Vec<_>>::new();
         let mut short = BTreeMap::<_, Vec<_>>::new();
         for (index, row) in file.gpus.iter().enumerate() {
-            let mut add = |map: &mut BTreeMap<String, Vec<usize>>, key: String| {
+            let add = |map: &mut BTreeMap<String, Vec<usize>>, key: String| {
                 let rows = map.entry(key).or_default();
                 if rows.last() != Some(&index) {
                     rows.push(index);
@@ -212,10 +214,8 @@ fn vgpu(words: &[String]) -> Option<Vec<String>> {
         [rest @ .., slices] if slices.len() == 1 && is_number(slices) => rest,
         _ => rest,
     };
-    Some(match rest {
-        [grid, rest @ ..] if grid == "grid" => rest.to_vec(),
-        _ => rest.to_vec(),
-    })
+    let grid = rest.first().is_some_and(|word| word == "grid");
+    Some(rest.iter().skip(usize::from(grid)).cloned().collect())
 }
 
 /// The name without one memory or form-factor word at its end: `80GB`, `80 GB`, `SXM4`, `PCIe`, `HBM3e`, `NVL72`.

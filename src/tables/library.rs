@@ -18,9 +18,10 @@ pub struct VendorRow {
     /// What it is: `cublas`.
     pub component: String,
     /// Globs of its file names.
-    #[serde(rename = "match")]
+    #[serde(rename = "match", deserialize_with = "yaml::words")]
     pub patterns: Vec<String>,
     /// Globs of the normalised names of distributions that are this library.
+    #[serde(deserialize_with = "yaml::words")]
     pub packages: Vec<String>,
     /// Whether it compiles device code at run time.
     #[serde(default)]
@@ -31,6 +32,7 @@ pub struct VendorRow {
     /// What is known of its device code.
     pub device_code: Option<String>,
     /// Where the row comes from.
+    #[serde(deserialize_with = "yaml::words")]
     pub sources: Vec<String>,
     /// A remark.
     pub note: Option<String>,
@@ -60,6 +62,7 @@ pub enum Role {
 #[non_exhaustive]
 pub struct RoleRow {
     /// The distributions that ship it.
+    #[serde(deserialize_with = "yaml::words")]
     pub packages: Vec<String>,
     /// Glob of its file name, or of its whole path where the glob has a slash.
     pub library: String,
@@ -79,6 +82,7 @@ pub struct RoleRow {
 #[non_exhaustive]
 pub struct FamilyRow {
     /// The distributions that ship them.
+    #[serde(deserialize_with = "yaml::words")]
     pub packages: Vec<String>,
     /// Glob of their file names, or of their whole paths where the glob has a slash.
     pub library: String,
@@ -189,7 +193,7 @@ fn glob(pattern: &str) -> Result<globset::Glob, Error> {
 }
 
 /// The normalised form of a distribution's name (PEP 503): lower case, runs of `-`, `_`, `.` as one hyphen.
-fn normalised(package: &str) -> String {
+pub(super) fn normalised(package: &str) -> String {
     let mut name = String::with_capacity(package.len());
     for c in package.chars() {
         if !matches!(c, '-' | '_' | '.') {
