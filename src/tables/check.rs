@@ -3,14 +3,18 @@
 //! Checks facts against each other, never against rules. Run by a unit test over the embedded tables and
 //! by the `facts` command.
 
+mod driver;
+
 use std::collections::BTreeSet;
 use std::fmt::{Debug, Display};
 
 use super::Tables;
 use super::library::normalised;
-use super::rows::{CapabilityRow, NumberRow, SmRow, ToolkitRow};
-use crate::cuda::{ComputeCapability, DriverBranch, DriverVersion, PtxIsa, SmTarget, Suffix};
+use super::rows::{CapabilityRow, SmRow, ToolkitRow};
+use crate::cuda::{ComputeCapability, DriverBranch, DriverSpec, PtxIsa, SmTarget, Suffix};
 use crate::platform::Os;
+
+use driver::{agrees, branches, numbers};
 
 /// What is broken, in words.
 #[derive(Default)]
@@ -275,82 +279,6 @@ fn capabilities(tables: &Tables, broken: &mut Broken) {
     }
 }
 
-/// A driver belongs to the branch that its row names.
-fn agrees(
-    tables: &Tables,
-    broken: &mut Broken,
-    key: &impl Display,
-    branch: Option<DriverBranch>,
-    driver: Option<&DriverVersion>,
-    os: Os,
-) {
-    if let Some(driver) = driver {
-        let found = tables.branch_of(driver, os).map(|row| row.branch);
-        broken.unless(found.is_some() && found == branch, || {
-            format!("`{key}`: driver {driver} on {os} is not of its branch")
-        });
-    }
-}
-
-/// Branches have known capabilities, without gaps in time, and newer ones no older CUDA version.
-fn branches(tables: &Tables, broken: &mut Broken) {
-    let rows = tables.branches();
-    broken.unless(rows.is_sorted_by_key(|row| row.cuda), || {
-        "a newer branch reports an older CUDA version".to_owned()
-    });
-    for row in rows {
-        let branch = row.branch;
-        broken.unless(row.capabilities.is_sorted_by(|a, b| a < b), || {
-            format!("`{branch}`: capabilities do not rise")
-        });
-        for cc in &row.capabilities {
-            broken.unless(tables.capability(*cc).is_some(), || {
-                format!("`{branch}` lists an unknown capability `{cc}`")
-            });
-            let dropped = tables.capability(*cc).and_then(|row| row.last_branch);
-            broken.unless(dropped.is_none_or(|last| branch <= last), || {
-                format!("`{branch}` lists `{cc}`, which an older branch dropped")
-            });
-        }
-        let first = row.first_linux.as_ref();
-        agrees(tables, broken, &branch, Some(branch), first, Os::Linux);
-        broken.unless(row.eol.as_deref().is_none_or(is_end), || {
-            format!("`{branch}`: the end is neither `ended` nor a month")
-        });
-    }
-}
-
-fn is_end(text: &str) -> bool {
-    let month = |(year, month): (&str, &str)| {
-        let number = |digits: &str, len| {
-            (digits.len() == len && digits.bytes().all(|b| b.is_ascii_digit()))
-                .then(|| digits.parse::<u32>().ok())
-                .flatten()
-        };
-        number(year, 4).is_some() && number(month, 2).is_some_and(|m| (1..=12).contains(&m))
-    };
-    text == "ended" || text.split_once('-').is_some_and(month)
-}
-
-/// Number ranges do not overlap, rise with their branches, and name known branches.
-fn numbers(tables: &Tables, broken: &mut Broken) {
-    for os in [Os::Linux, Os::Windows] {
-        let rows: &[NumberRow] = tables.driver_numbers(os);
-        for row in rows {
-            let branch = row.branch;
-            broken.unless(tables.branch(branch).is_some(), || {
-                format!("numbers of the unknown branch `{branch}` on {os}")
-            });
-            broken.unless(row.to.is_none_or(|to| row.from <= to), || {
-                format!("numbers of `{branch}` on {os} end before they begin")
-            });
-        }
-        let apart =
-            rows.is_sorted_by(|a, b| a.branch < b.branch && a.to.is_some_and(|to| to < b.from));
-        broken.unless(apart, || format!("number ranges on {os} overlap or fall"));
-    }
-}
-
 /// Toolkits agree with their PTX ISA, branch and paired drivers.
 fn toolkits(tables: &Tables, broken: &mut Broken) {
     let rows = tables.toolkits();
@@ -425,7 +353,6 @@ fn ptx(tables: &Tables, broken: &mut Broken) {
 
 /// Floors rise with the CUDA major version and name known drivers.
 fn floors(tables: &Tables, broken: &mut Broken) {
-    use crate::cuda::DriverSpec;
     let branch = |driver: &DriverSpec, os| match driver {
         DriverSpec::Branch(branch) => tables.branch(*branch),
         DriverSpec::Exact(version) => tables.branch_of(version, os),
