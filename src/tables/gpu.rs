@@ -1,0 +1,388 @@
+//! GPUs by name: the table and how spellings of a name meet.
+//!
+//! Knows nothing of PCI look-ups, machines or policies. Spellings follow what `nvidia-smi` prints, what
+//! documents write, and what people type; the steps are in [`GpuTable::find`].
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+
+use super::rows::GpuRow;
+use super::yaml::{self, Sources};
+use crate::cuda::ComputeCapability;
+use crate::error::Error;
+
+const FILE: &str = "gpus.yaml";
+
+/// Product lines that people leave out.
+const LINES: [&str; 3] = ["geforce", "quadro", "tesla"];
+
+/// What a GPU name stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GpuLookup<'a> {
+    /// One GPU, or several of the same capability, of which this is the first.
+    Found(&'a GpuRow),
+    /// The name covers GPUs of different capabilities.
+    Ambiguous {
+        /// The name as the table has it.
+        name: String,
+        /// The capabilities, in rising order.
+        capabilities: Vec<ComputeCapability>,
+    },
+    /// No GPU has this name.
+    Unknown {
+        /// Up to three names that are spelt much like it, the nearest first.
+        nearest: Vec<String>,
+    },
+}
+
+/// A short name that people use for GPUs of different capabilities.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AmbiguousName {
+    pub(super) name: String,
+    #[serde(deserialize_with = "yaml::words")]
+    pub(super) cc: Vec<ComputeCapability>,
+    #[serde(deserialize_with = "yaml::words")]
+    pub(super) sources: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    as_of: String,
+    sources: Sources,
+    ambiguous: Vec<AmbiguousName>,
+    gpus: Vec<GpuRow>,
+}
+
+/// The table of GPUs with its index of names.
+#[derive(Debug)]
+pub(super) struct GpuTable {
+    pub(super) as_of: String,
+    pub(super) ambiguous: Vec<AmbiguousName>,
+    pub(super) rows: Vec<GpuRow>,
+    /// Normalised names and aliases, and the rows that have them.
+    names: BTreeMap<String, Vec<usize>>,
+    /// Normalised names without their product line, where that leaves a letter.
+    short: BTreeMap<String, Vec<usize>>,
+}
+
+impl GpuTable {
+    pub(super) fn parse(text: &str) -> Result<Self, Error> {
+        let mut file: File = yaml::parse(FILE, text)?;
+        let sources = file.ambiguous.iter_mut().map(|row| &mut row.sources);
+        for source in sources
+            .chain(file.gpus.iter_mut().map(|row| &mut row.sources))
+            .flatten()
+        {
+            yaml::resolve(FILE, &file.sources, source)?;
+        }
+        let mut names = BTreeMap::<_, Vec<_>>::new();
+        let mut short = BTreeMap::<_, Vec<_>>::new();
+        for (index, row) in file.gpus.iter().enumerate() {
+            let add = |map: &mut BTreeMap<String, Vec<usize>>, key: String| {
+                let rows = map.entry(key).or_default();
+                if rows.last() != Some(&index) {
+                    rows.push(index);
+                }
+            };
+            for name in std::iter::once(&row.name).chain(&row.aliases) {
+                let words = words(name);
+                if let Some(rest) = without_line(&words) {
+                    add(&mut short, rest.concat());
+                }
+                add(&mut names, words.concat());
+            }
+        }
+        Ok(Self {
+            as_of: file.as_of,
+            ambiguous: file.ambiguous,
+            rows: file.gpus,
+            names,
+            short,
+        })
+    }
+
+    /// Looks a name up: as it is, then as a vGPU profile, then without memory and form factor.
+    ///
+    /// Case, blanks, hyphens and underscores do not count, `NVIDIA` in front and a MIG profile behind are
+    /// dropped, and the product line (`GeForce`, `Quadro`, `Tesla`) may be left out.
+    pub(super) fn find(&self, name: &str) -> GpuLookup<'_> {
+        let mut words = words(name);
+        if let Some(at) = words.iter().position(|word| word == "mig") {
+            words.truncate(at.max(1));
+        }
+        if let Some(found) = self.exact(&words) {
+            return found;
+        }
+        if let Some(found) = vgpu(&words).and_then(|gpu| self.exact(&gpu)) {
+            return found;
+        }
+        let mut rest = words.as_slice();
+        while let Some(shorter) = without_suffix(rest) {
+            if let Some(found) = self.exact(shorter) {
+                return found;
+            }
+            rest = shorter;
+        }
+        GpuLookup::Unknown {
+            nearest: self.nearest(&words.concat()),
+        }
+    }
+
+    fn exact(&self, words: &[String]) -> Option<GpuLookup<'_>> {
+        let key = words.concat();
+        if let Some(row) = self
+            .ambiguous
+            .iter()
+            .find(|row| self::words(&row.name).concat() == key)
+        {
+            return Some(GpuLookup::Ambiguous {
+                name: row.name.clone(),
+                capabilities: row.cc.clone(),
+            });
+        }
+        // `Quadro K620` as `K620`, and `Tesla V100` though the table has `V100`
+        let indices = self.names.get(&key).or_else(|| self.short.get(&key));
+        let indices = indices.or_else(|| self.names.get(&without_line(words)?.concat()))?;
+        let mut rows = indices.iter().filter_map(|&index| self.rows.get(index));
+        let first = rows.next()?;
+        let capabilities: BTreeSet<_> = rows
+            .flat_map(|row| &row.cc)
+            .chain(&first.cc)
+            .copied()
+            .collect();
+        Some(if capabilities.len() > 1 {
+            GpuLookup::Ambiguous {
+                name: first.name.clone(),
+                capabilities: capabilities.into_iter().collect(),
+            }
+        } else {
+            GpuLookup::Found(first)
+        })
+    }
+
+    /// The names that are spelt most like `key`, at most three.
+    fn nearest(&self, key: &str) -> Vec<String> {
+        let scored = self.names.iter().filter_map(|(name, rows)| {
+            let short = LINES.iter().find_map(|line| name.strip_prefix(line));
+            let score = |name| strsim::normalized_damerau_levenshtein(key, name);
+            let score = score(name).max(short.map_or(0.0, score));
+            let row = rows.first().and_then(|&index| self.rows.get(index))?;
+            (score >= 0.6).then_some((score, row.name.as_str()))
+        });
+        let mut scored: Vec<_> = scored.collect();
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+        let mut nearest: Vec<String> = Vec::new();
+        for (_, name) in scored {
+            if nearest.len() < 3 && !nearest.iter().any(|known| known == name) {
+                nearest.push(name.to_owned());
+            }
+        }
+        nearest
+    }
+}
+
+/// The parts of a name in lower case, without `NVIDIA` in front.
+fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = name
+        .split(|c: char| c.is_whitespace() || c == '-' || c == '_')
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    let vendor = words.iter().take_while(|word| *word == "nvidia").count();
+    words.drain(..vendor.min(words.len().saturating_sub(1)));
+    words
+}
+
+/// The name without its product line; `Quadro 4000` is no `4000`, which says nothing by itself.
+fn without_line(words: &[String]) -> Option<&[String]> {
+    let (line, rest) = words.split_first()?;
+    let letter = rest
+        .iter()
+        .any(|word| word.bytes().any(|b| b.is_ascii_alphabetic()));
+    (LINES.contains(&line.as_str()) && letter).then_some(rest)
+}
+
+/// The GPU of a vGPU profile: `GRID A100-10C`, `NVIDIA A10-24Q`, `GRID A100-1-5CME`.
+fn vgpu(words: &[String]) -> Option<Vec<String>> {
+    let (profile, rest) = words.split_last()?;
+    let size = profile.strip_suffix("me").unwrap_or(profile);
+    let size = size.strip_suffix(['q', 'c', 'a', 'b'])?;
+    if !is_number(size) {
+        return None;
+    }
+    let rest = match rest {
+        [rest @ .., slices] if slices.len() == 1 && is_number(slices) => rest,
+        _ => rest,
+    };
+    let grid = rest.first().is_some_and(|word| word == "grid");
+    Some(rest.iter().skip(usize::from(grid)).cloned().collect())
+}
+
+/// The name without one memory or form-factor word at its end: `80GB`, `80 GB`, `SXM4`, `PCIe`, `HBM3e`, `NVL72`.
+fn without_suffix(words: &[String]) -> Option<&[String]> {
+    let (last, rest) = words.split_last()?;
+    if rest.is_empty() {
+        return None;
+    }
+    if last == "gb" {
+        return rest.split_last().filter(|(n, _)| is_number(n)).map(|s| s.1);
+    }
+    let memory = last
+        .strip_suffix("gb")
+        .or_else(|| last.strip_suffix('g'))
+        .is_some_and(is_number);
+    let numbered = ["sxm", "hbm", "nvl"].iter().any(|form| {
+        last.strip_prefix(form)
+            .is_some_and(|n| n.is_empty() || is_number(n.strip_suffix('e').unwrap_or(n)))
+    });
+    (memory || numbered || matches!(last.as_str(), "pcie" | "cnx")).then_some(rest)
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Tables;
+    use super::*;
+
+    fn cc(text: &str) -> ComputeCapability {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn gpus_have_the_capability_that_nvidia_documents() {
+        // https://developer.nvidia.com/cuda-gpus and cuda-legacy-gpus; spellings of nvidia-smi and of people
+        for (name, expected) in [
+            ("H100", "9.0"),
+            ("h100-sxm", "9.0"),
+            ("NVIDIA H100 80GB HBM3", "9.0"),
+            ("NVIDIA H100 80 GB PCIe", "9.0"),
+            ("NVIDIA H100 80GB HBM3 MIG 1g.10gb", "9.0"),
+            ("NVIDIA GH200 480GB", "9.0"),
+            ("H200", "9.0"),
+            ("NVIDIA GeForce RTX 4090", "8.9"),
+            ("RTX 4090", "8.9"),
+            ("L4", "8.9"),
+            ("NVIDIA L40S-48Q", "8.9"),
+            ("NVIDIA RTX 6000 Ada Generation", "8.9"),
+            ("RTX 5090", "12.0"),
+            ("rtx-5090", "12.0"),
+            ("rtx5090", "12.0"),
+            ("RTX_5090", "12.0"),
+            ("GeForce RTX 5090 Laptop GPU", "12.0"),
+            ("A100", "8.0"),
+            ("NVIDIA A100-SXM4-80GB", "8.0"),
+            ("NVIDIA A100 80GB PCIe MIG 1g.10gb", "8.0"),
+            ("GRID A100-10C", "8.0"),
+            ("GRID A100-1-5CME", "8.0"),
+            ("a100-40g", "8.0"),
+            ("NVIDIA A10-24Q", "8.6"),
+            ("A10G", "8.6"),
+            ("RTX 3090", "8.6"),
+            ("NVIDIA RTX A6000", "8.6"),
+            ("T4", "7.5"),
+            ("Tesla T4", "7.5"),
+            ("T4G", "7.5"),
+            ("V100", "7.0"),
+            ("Tesla V100", "7.0"),
+            ("Tesla A100", "8.0"),
+            ("Tesla V100-SXM2-16GB", "7.0"),
+            ("v100s", "7.0"),
+            ("P100", "6.0"),
+            ("Tesla P100-PCIE-16GB", "6.0"),
+            ("GTX 1060", "6.1"),
+            ("GTX 1080 Ti", "6.1"),
+            ("P40", "6.1"),
+            ("Quadro K620", "5.0"),
+            ("K620", "5.0"),
+            ("M60", "5.2"),
+            ("K80", "3.7"),
+            ("K40", "3.5"),
+            ("B200", "10.0"),
+            ("NVIDIA GB200", "10.0"),
+            ("GB200 NVL72", "10.0"),
+            ("B300", "10.3"),
+            ("NVIDIA B300 SXM6 AC", "10.3"),
+            ("GB300", "10.3"),
+            ("GB10", "12.1"),
+            ("DGX Spark", "12.1"),
+            ("NVIDIA Thor", "11.0"),
+            ("Orin (nvgpu)", "8.7"),
+            ("AGX Orin", "8.7"),
+            ("Jetson Nano", "5.3"),
+            ("agx xavier", "7.2"),
+        ] {
+            match Tables::builtin().gpu(name) {
+                GpuLookup::Found(row) => assert_eq!(row.cc, [cc(expected)], "{name}"),
+                other => panic!("{name}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn names_of_several_chips_are_ambiguous() {
+        for (name, expected) in [
+            ("GT 730", &["2.1", "3.0", "3.5"][..]),
+            ("GeForce GT 730 2GB", &["2.1", "3.0", "3.5"]),
+            ("gt1030", &["3.0", "6.1"]),
+            ("RTX 6000", &["7.5", "8.9", "12.0"]),
+            ("rtx-4000", &["7.5", "8.9"]),
+            ("NVIDIA TITAN X", &["5.2", "6.1"]),
+        ] {
+            let expected: Vec<_> = expected.iter().map(|text| cc(text)).collect();
+            match Tables::builtin().gpu(name) {
+                GpuLookup::Ambiguous { capabilities, .. } => {
+                    assert_eq!(capabilities, expected, "{name}");
+                }
+                other => panic!("{name}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn every_name_and_alias_of_the_table_is_found() {
+        for row in Tables::builtin().gpus() {
+            for name in std::iter::once(&row.name).chain(&row.aliases) {
+                for spelling in [
+                    name.clone(),
+                    format!("NVIDIA {name}"),
+                    name.to_uppercase(),
+                    name.replace(' ', "_"),
+                ] {
+                    match Tables::builtin().gpu(&spelling) {
+                        GpuLookup::Found(found) => assert_eq!(found.cc, row.cc, "{spelling}"),
+                        GpuLookup::Ambiguous { capabilities, .. } => {
+                            assert!(
+                                row.cc.iter().all(|cc| capabilities.contains(cc)),
+                                "{spelling}"
+                            );
+                        }
+                        GpuLookup::Unknown { .. } => panic!("{spelling}"),
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn unknown_names_suggest_at_most_three() {
+        let nearest = |name: &str| match Tables::builtin().gpu(name) {
+            GpuLookup::Unknown { nearest } => nearest,
+            other => panic!("{name}: {other:?}"),
+        };
+        assert!(nearest("RTX 5900").contains(&"GeForce RTX 5090".to_owned()));
+        assert!(nearest("4000").contains(&"Quadro 4000".to_owned()));
+        assert!(nearest("H10O").contains(&"H100".to_owned()));
+        for name in [
+            "RTX 5900", "H10O", "A10O", "", "-", "nvidia", "MIG", "4000", "10C", "80GB",
+        ] {
+            assert!(nearest(name).len() <= 3, "{name}");
+        }
+        assert_eq!(nearest("Radeon Pro V520 of another vendor"), [""; 0]);
+    }
+}

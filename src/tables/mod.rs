@@ -1,0 +1,251 @@
+//! Facts of CUDA compatibility: GPUs, sm targets, toolkits, drivers and libraries, as embedded tables.
+//!
+//! A fact is a row of a YAML file beside this module, with its source; what follows from facts is a rule
+//! (`verdict`). Nothing here does I/O, and nothing here knows policies, artifacts or device code.
+//! Each table is parsed once, when first asked. What a table does not say is unknown: look-ups return
+//! nothing and never the nearest row.
+
+mod arch;
+mod check;
+mod driver;
+mod gpu;
+mod library;
+mod rows;
+mod toolkit;
+mod yaml;
+
+use std::fmt::Write as _;
+use std::sync::OnceLock;
+
+use sha2::{Digest, Sha256};
+
+use crate::cuda::{
+    ComputeCapability, DriverBranch, DriverVersion, PtxIsa, SmTarget, ToolkitVersion,
+};
+use crate::error::Error;
+use crate::platform::Os;
+
+use arch::ArchTable;
+use driver::DriverTable;
+use gpu::GpuTable;
+use library::LibraryTable;
+use toolkit::ToolkitTable;
+
+pub use gpu::GpuLookup;
+pub use library::{FamilyRow, Role, RoleRow, VendorRow};
+pub use rows::{
+    BranchKind, BranchRow, CapabilityRow, Confidence, Evidence, FirstDriver, Floor, GpuClass,
+    GpuRow, NumberRow, PairedDriver, PtxRow, SmRow, ToolkitRow,
+};
+
+/// The texts of the table files.
+#[derive(Debug, Clone, Copy)]
+struct Texts {
+    gpus: &'static str,
+    archs: &'static str,
+    toolkits: &'static str,
+    drivers: &'static str,
+    libraries: &'static str,
+}
+
+impl Texts {
+    const BUILTIN: Self = Self {
+        gpus: include_str!("gpus.yaml"),
+        archs: include_str!("archs.yaml"),
+        toolkits: include_str!("toolkits.yaml"),
+        drivers: include_str!("drivers.yaml"),
+        libraries: include_str!("libraries.yaml"),
+    };
+
+    fn all(&self) -> [&'static str; 5] {
+        [
+            self.gpus,
+            self.archs,
+            self.toolkits,
+            self.drivers,
+            self.libraries,
+        ]
+    }
+}
+
+/// The tables.
+#[derive(Debug)]
+pub struct Tables {
+    texts: Texts,
+    gpus: OnceLock<GpuTable>,
+    archs: OnceLock<ArchTable>,
+    toolkits: OnceLock<ToolkitTable>,
+    drivers: OnceLock<DriverTable>,
+    libraries: OnceLock<LibraryTable>,
+    digest: OnceLock<String>,
+}
+
+/// The table of a file that a unit test has parsed.
+fn parsed<T>(table: Result<T, Error>) -> T {
+    table.expect("the embedded tables parse: a unit test parses every one")
+}
+
+impl Tables {
+    const fn new(texts: Texts) -> Self {
+        Self {
+            texts,
+            gpus: OnceLock::new(),
+            archs: OnceLock::new(),
+            toolkits: OnceLock::new(),
+            drivers: OnceLock::new(),
+            libraries: OnceLock::new(),
+            digest: OnceLock::new(),
+        }
+    }
+
+    /// The tables that this build carries.
+    pub fn builtin() -> &'static Self {
+        static BUILTIN: Tables = Tables::new(Texts::BUILTIN);
+        &BUILTIN
+    }
+
+    /// The SHA-256 of the table files in hexadecimal: two reports with one digest used the same facts.
+    pub fn digest(&self) -> &str {
+        self.digest.get_or_init(|| {
+            let mut hash = Sha256::new();
+            for text in self.texts.all() {
+                hash.update(u64::try_from(text.len()).unwrap_or(u64::MAX).to_le_bytes());
+                hash.update(text);
+            }
+            let mut hex = String::with_capacity(64);
+            for byte in hash.finalize() {
+                let _ = write!(hex, "{byte:02x}");
+            }
+            hex
+        })
+    }
+
+    /// The day of the facts: `2026-11-29`.
+    pub fn as_of(&self) -> &str {
+        &self.arch_table().as_of
+    }
+
+    /// What the GPU name stands for, in any spelling of `nvidia-smi`, documents or people.
+    pub fn gpu(&self, name: &str) -> GpuLookup<'_> {
+        self.gpu_table().find(name)
+    }
+
+    /// All GPUs, by capability and name.
+    pub fn gpus(&self) -> &[GpuRow] {
+        &self.gpu_table().rows
+    }
+
+    /// An sm target.
+    pub fn sm(&self, target: SmTarget) -> Option<&SmRow> {
+        let rows = &self.arch_table().sm;
+        rows.iter().find(|row| row.target == target)
+    }
+
+    /// A compute capability.
+    pub fn capability(&self, cc: ComputeCapability) -> Option<&CapabilityRow> {
+        self.capabilities().iter().find(|row| row.cc == cc)
+    }
+
+    /// All compute capabilities, in rising order.
+    pub fn capabilities(&self) -> &[CapabilityRow] {
+        &self.arch_table().capabilities
+    }
+
+    /// A driver branch.
+    pub fn branch(&self, branch: DriverBranch) -> Option<&BranchRow> {
+        self.driver_table().branch(branch)
+    }
+
+    /// All driver branches, oldest first.
+    pub fn branches(&self) -> &[BranchRow] {
+        &self.driver_table().branches
+    }
+
+    /// The branch of a driver, which on Windows has other numbers than on Linux.
+    pub fn branch_of(&self, version: &DriverVersion, os: Os) -> Option<&BranchRow> {
+        self.driver_table().branch_of(version, os)
+    }
+
+    /// The driver numbers on `os` that differ from their branch's.
+    pub fn driver_numbers(&self, os: Os) -> &[NumberRow] {
+        self.driver_table().numbers(os)
+    }
+
+    /// A toolkit.
+    pub fn toolkit(&self, version: ToolkitVersion) -> Option<&ToolkitRow> {
+        self.toolkits().iter().find(|row| row.cuda == version)
+    }
+
+    /// All toolkits, oldest first.
+    pub fn toolkits(&self) -> &[ToolkitRow] {
+        &self.toolkit_table().toolkits
+    }
+
+    /// The oldest driver on which code of any toolkit of a CUDA major version starts, without PTX JIT.
+    ///
+    /// None before CUDA 11, where a runtime needed a driver of its own minor version, and for majors that the
+    /// table does not know.
+    pub fn runtime_floor(&self, major: u32, os: Os) -> Option<&Floor> {
+        let floors = &self.toolkit_table().runtime;
+        let found = floors.iter().find(|(key, _)| *key == (major, os));
+        found.map(|(_, floor)| floor)
+    }
+
+    /// The oldest drivers whose JIT accepts a PTX ISA version.
+    pub fn ptx(&self, isa: PtxIsa) -> Option<&PtxRow> {
+        let rows = &self.toolkit_table().ptx;
+        rows.iter().find(|row| row.isa == isa)
+    }
+
+    /// The oldest driver that unpacks fatbin entries of a coding (`zstd`), where that is newer than the runtime's.
+    pub fn compression_floor(&self, coding: &str, os: Os) -> Option<&Floor> {
+        let floors = &self.toolkit_table().compression;
+        let found = floors
+            .iter()
+            .find(|(key, _)| key.0 == coding && key.1 == os);
+        found.map(|(_, floor)| floor)
+    }
+
+    /// The library of NVIDIA's with this file name (without directories), which may be a hashed copy.
+    pub fn vendor(&self, file_name: &str) -> Option<&VendorRow> {
+        self.library_table().vendor(file_name)
+    }
+
+    /// The known role of a library of a package.
+    pub fn role(&self, package: &str, library_path: &str) -> Option<&RoleRow> {
+        self.library_table().role(package, library_path)
+    }
+
+    /// The siblings that a library of a package belongs to, of which one is loaded.
+    pub fn sibling_family(&self, package: &str, library_path: &str) -> Option<&FamilyRow> {
+        self.library_table().family(package, library_path)
+    }
+
+    fn gpu_table(&self) -> &GpuTable {
+        self.gpus
+            .get_or_init(|| parsed(GpuTable::parse(self.texts.gpus)))
+    }
+
+    fn arch_table(&self) -> &ArchTable {
+        self.archs
+            .get_or_init(|| parsed(ArchTable::parse(self.texts.archs)))
+    }
+
+    fn toolkit_table(&self) -> &ToolkitTable {
+        self.toolkits
+            .get_or_init(|| parsed(ToolkitTable::parse(self.texts.toolkits)))
+    }
+
+    fn driver_table(&self) -> &DriverTable {
+        self.drivers
+            .get_or_init(|| parsed(DriverTable::parse(self.texts.drivers)))
+    }
+
+    fn library_table(&self) -> &LibraryTable {
+        self.libraries
+            .get_or_init(|| parsed(LibraryTable::parse(self.texts.libraries)))
+    }
+}
+
+#[cfg(test)]
+mod tests;
