@@ -129,6 +129,14 @@ impl Locator {
         }
     }
 
+    /// The address below this artifact that a report shows as `shown`.
+    #[must_use]
+    pub fn reported(&self, shown: &str) -> Self {
+        let inner = shown.strip_prefix(self.root.as_str()).unwrap_or(shown);
+        let inner = inner.trim_start_matches([' ', '›']);
+        if inner.is_empty() { self.clone() } else { self.member(&inner.into()) }
+    }
+
     /// The artifact as the user named it.
     pub fn artifact(&self) -> &str {
         &self.root

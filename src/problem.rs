@@ -157,6 +157,21 @@ pub enum Extent {
     Artifact,
 }
 
+impl Extent {
+    /// Every extent.
+    pub const ALL: &[Self] = &[Self::Part, Self::Member, Self::RestOfArchive, Self::Artifact];
+
+    /// The stable name, as in JSON.
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::Part => "part",
+            Self::Member => "member",
+            Self::RestOfArchive => "rest-of-archive",
+            Self::Artifact => "artifact",
+        }
+    }
+}
+
 /// Something that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[non_exhaustive]

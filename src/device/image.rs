@@ -1,8 +1,7 @@
 //! Device images: what one cubin, PTX text or other entry is, and classes of fatbins that hold the same.
 
 use std::fmt;
-
-use serde::{Serialize, Serializer};
+use std::str::FromStr;
 
 use crate::cuda::{PtxIsa, SmTarget};
 
@@ -61,9 +60,26 @@ impl fmt::Display for ImageKind {
     }
 }
 
-impl Serialize for ImageKind {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+impl FromStr for ImageKind {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let named = [
+            Self::Cubin,
+            Self::Ptx,
+            Self::RelocatablePtx,
+            Self::LtoIr,
+            Self::TileIr,
+            Self::Index,
+        ];
+        named
+            .into_iter()
+            .find(|kind| kind.to_string() == text)
+            .or_else(|| {
+                let number = text.strip_prefix("unknown-0x")?;
+                u16::from_str_radix(number, 16).ok().map(Self::Unknown)
+            })
+            .ok_or(())
     }
 }
 

@@ -24,6 +24,9 @@ pub enum Coding {
 }
 
 impl Coding {
+    /// Every coding.
+    pub const ALL: &[Self] = &[Self::None, Self::Lz4, Self::Zstd, Self::Unknown];
+
     /// The name in JSON.
     pub const fn id(self) -> &'static str {
         match self {

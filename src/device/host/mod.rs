@@ -32,6 +32,9 @@ pub enum HostFormat {
 }
 
 impl HostFormat {
+    /// Every format.
+    pub const ALL: &[Self] = &[Self::Elf, Self::Pe, Self::Ar, Self::Coff, Self::Raw];
+
     /// The format of the file that begins with `head`.
     pub fn of(head: &[u8]) -> Self {
         if head.starts_with(b"\x7fELF") && u16_at(head, 18) != Some(190) {

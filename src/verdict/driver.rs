@@ -1,0 +1,214 @@
+//! What the driver of a fleet target accepts.
+//!
+//! Rules 2.3 (PTX ISA), 2.13 (compression) and 4.x (runtime floors). A driver that is not given accepts
+//! everything: its floors are reported and one warning says that none was given.
+
+use std::cmp::Ordering;
+
+use crate::cuda::{DriverBranch, DriverSpec, PtxIsa, ToolkitVersion};
+use crate::device::Coding;
+use crate::platform::Os;
+use crate::policy::FleetTarget;
+use crate::tables::{BranchRow, Tables};
+
+/// The driver of a target, or none.
+#[derive(Debug, Clone)]
+pub(super) struct Driver<'t> {
+    tables: &'t Tables,
+    spec: Option<DriverSpec>,
+    /// Whose numbers the driver has: Windows also under WSL.
+    os: Os,
+}
+
+/// Whether a driver meets a floor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Meets {
+    Yes,
+    /// The driver is given as the branch of the floor: newer versions of it do.
+    FromVersion,
+    No,
+}
+
+impl<'t> Driver<'t> {
+    pub(super) fn of(target: &FleetTarget, tables: &'t Tables) -> Self {
+        let windows_number = |spec: &DriverSpec| match spec {
+            // Linux versions have three parts since R390, Windows versions two
+            DriverSpec::Exact(version) => version.to_string().matches('.').count() == 1,
+            DriverSpec::Branch(_) => false,
+        };
+        let os = target.platform.map_or(Os::Linux, |platform| platform.os);
+        let wsl = target.wsl && target.driver.as_ref().is_some_and(windows_number);
+        Self { tables, spec: target.driver.clone(), os: if wsl { Os::Windows } else { os } }
+    }
+
+    /// A driver that is not given: it accepts everything.
+    pub(super) fn any(&self) -> Self {
+        Self { spec: None, ..self.clone() }
+    }
+
+    pub(super) fn os(&self) -> Os {
+        self.os
+    }
+
+    pub(super) fn spec(&self) -> Option<&DriverSpec> {
+        self.spec.as_ref()
+    }
+
+    /// The branch, where the tables know it or one below it.
+    fn branch(&self) -> Option<&'t BranchRow> {
+        let number = match self.spec.as_ref()? {
+            DriverSpec::Branch(branch) => branch.0,
+            DriverSpec::Exact(version) => {
+                if let Some(row) = self.tables.branch_of(version, self.os) {
+                    return Some(row);
+                }
+                version.major()
+            }
+        };
+        // what a newer driver accepts includes what an older one does
+        self.tables.branches().iter().rev().find(|row| row.branch.0 <= number)
+    }
+
+    /// The branch by number, whether or not the tables know it.
+    pub(super) fn branch_number(&self) -> Option<DriverBranch> {
+        match self.spec.as_ref()? {
+            DriverSpec::Branch(branch) => Some(*branch),
+            DriverSpec::Exact(version) => {
+                let row = self.tables.branch_of(version, self.os);
+                Some(row.map_or(DriverBranch(version.major()), |row| row.branch))
+            }
+        }
+    }
+
+    /// The CUDA version that the driver reports, or one that it is at least.
+    pub(super) fn cuda(&self) -> Option<ToolkitVersion> {
+        self.branch().map(|row| row.cuda)
+    }
+
+    /// Whether its compiler accepts PTX of `isa`.
+    pub(super) fn accepts_isa(&self, isa: Option<PtxIsa>) -> bool {
+        if self.spec.is_none() {
+            return true;
+        }
+        // PTX newer than every table is newer than every driver that the tables know
+        let needed = isa.and_then(|isa| self.tables.ptx(isa)).map(|row| row.cuda);
+        matches!((needed, self.cuda()), (Some(needed), Some(cuda)) if needed <= cuda)
+    }
+
+    /// Whether it unpacks payloads of `coding`.
+    pub(super) fn unpacks(&self, coding: Coding) -> bool {
+        match self.coding_floor(coding) {
+            _ if coding == Coding::Unknown => false,
+            None => true,
+            Some(floor) => self.meets(&floor) != Meets::No,
+        }
+    }
+
+    /// The oldest driver that unpacks payloads of `coding`, where that is a floor of its own.
+    pub(super) fn coding_floor(&self, coding: Coding) -> Option<DriverSpec> {
+        let floor = self.tables.compression_floor(coding.id(), self.os)?;
+        Some(floor.driver.clone())
+    }
+
+    /// Whether it is `floor` or newer. A driver that is not given meets every floor.
+    pub(super) fn meets(&self, floor: &DriverSpec) -> Meets {
+        let Some(spec) = &self.spec else { return Meets::Yes };
+        if let (DriverSpec::Exact(have), DriverSpec::Exact(need)) = (spec, floor) {
+            return if have >= need { Meets::Yes } else { Meets::No };
+        }
+        let (Some(have), Some(need)) = (self.branch_number(), self.number_of(floor)) else {
+            return Meets::No;
+        };
+        match (have.cmp(&need), floor) {
+            (Ordering::Greater, _) | (Ordering::Equal, DriverSpec::Branch(_)) => Meets::Yes,
+            (Ordering::Equal, DriverSpec::Exact(_)) => Meets::FromVersion,
+            (Ordering::Less, _) => Meets::No,
+        }
+    }
+
+    fn number_of(&self, spec: &DriverSpec) -> Option<DriverBranch> {
+        Self { spec: Some(spec.clone()), ..self.clone() }.branch_number()
+    }
+
+    /// Which of two floors is higher.
+    pub(super) fn compare(&self, a: &DriverSpec, b: &DriverSpec) -> Ordering {
+        match (a, b) {
+            (DriverSpec::Exact(a), DriverSpec::Exact(b)) => a.cmp(b),
+            // in one branch, an exact version says more
+            _ => self.number_of(a).cmp(&self.number_of(b)).then_with(|| {
+                matches!(a, DriverSpec::Exact(_)).cmp(&matches!(b, DriverSpec::Exact(_)))
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Policy;
+
+    fn driver(spec: &str, platform: &str) -> Driver<'static> {
+        let tables = Tables::builtin();
+        let policy = Policy::for_targets(&["9.0"], Some(spec), Some(platform), tables).unwrap();
+        Driver::of(policy.targets.first().unwrap(), tables)
+    }
+
+    fn floor(text: &str) -> DriverSpec {
+        text.parse().unwrap()
+    }
+
+    // Expected values: RULES.md 2.3 and 4.5, which quote NVIDIA's tables.
+    #[test]
+    fn ptx_is_accepted_up_to_the_cuda_version_of_the_branch() {
+        for (spec, isa, accepts) in [
+            ("535.104.05", "8.2", true),
+            ("535.104.05", "8.3", false),
+            ("535.104.05", "8.7", false),
+            ("570.86.15", "8.7", true),
+            ("570.86.15", "8.8", false),
+            ("R565", "8.6", true),
+            ("R560", "8.6", false),
+            ("R550", "8.4", true),
+            ("580.65.06", "9.0", true),
+            ("R999", "9.5", true),
+            ("580.65.06", "99.0", false),
+        ] {
+            let isa: PtxIsa = isa.parse().unwrap();
+            assert_eq!(driver(spec, "linux/amd64").accepts_isa(Some(isa)), accepts, "{spec} and {isa}");
+        }
+    }
+
+    #[test]
+    fn a_branch_meets_a_floor_in_it_from_that_version_on() {
+        for (spec, need, meets) in [
+            ("550.54.15", "550.54.14", Meets::Yes),
+            ("550.54.10", "550.54.14", Meets::No),
+            ("R550", "550.54.14", Meets::FromVersion),
+            ("R570", "550.54.14", Meets::Yes),
+            ("R545", "550.54.14", Meets::No),
+            ("R580", "R580", Meets::Yes),
+            ("580.65.06", "R580", Meets::Yes),
+            ("575.57.08", "R580", Meets::No),
+        ] {
+            assert_eq!(driver(spec, "linux/amd64").meets(&floor(need)), meets, "{spec} against {need}");
+        }
+    }
+
+    #[test]
+    fn windows_numbers_are_of_other_branches() {
+        let driver = driver("551.61", "windows/amd64");
+        assert_eq!(driver.branch_number(), Some(DriverBranch(550)));
+        assert_eq!(driver.cuda().unwrap().to_string(), "12.4");
+        assert_eq!(driver.meets(&floor("528.33")), Meets::Yes);
+        assert_eq!(driver.meets(&floor("R570")), Meets::No);
+    }
+
+    #[test]
+    fn zstd_needs_a_driver_of_cuda_12_4() {
+        assert!(driver("550.54.14", "linux/amd64").unpacks(Coding::Zstd));
+        assert!(driver("R550", "linux/amd64").unpacks(Coding::Zstd));
+        assert!(!driver("535.104.05", "linux/amd64").unpacks(Coding::Zstd));
+        assert!(driver("525.60.13", "linux/amd64").unpacks(Coding::Lz4));
+        assert!(!driver("580.65.06", "linux/amd64").unpacks(Coding::Unknown));
+    }
+}
