@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 use serde::Serialize;
 
 use super::yaml::Span;
@@ -13,6 +13,8 @@ use crate::{Error, ErrorKind};
 
 /// Mistakes that are kept; a file with more is no policy with typing errors.
 pub(super) const MOST: usize = 100;
+/// Bytes of lines that are shown for one mistake; laying out a long line a hundred times takes minutes.
+const SHOWN: usize = 8 << 10;
 /// Characters of foreign text that a message repeats.
 const QUOTED: usize = 60;
 
@@ -211,26 +213,35 @@ impl Diagnostics {
 
     fn render_one(&self, renderer: &Renderer, item: &Diagnostic) -> String {
         let source = &self.source;
-        let also = item.also.as_ref();
-        let also = also.map(|(span, label)| (source.first_line(span), *label));
-        let mut shown = item.span.clone();
-        if let Some((span, _)) = &also {
-            shown = shown.start.min(span.start)..shown.end.max(span.end);
-        }
-        // Only the lines in question: a file can be long, and there can be a hundred mistakes.
-        let lines = source.lines(&shown);
-        let shift = |span: &Span| {
-            span.start.saturating_sub(lines.start)..span.end.saturating_sub(lines.start)
-        };
-        let mut snippet = Snippet::source(source.text(&lines))
-            .path(self.origin.as_str())
-            .line_start(source.position(lines.start).0)
-            .annotation(AnnotationKind::Primary.span(shift(&item.span)));
-        if let Some((span, label)) = &also {
-            snippet = snippet.annotation(AnnotationKind::Context.span(shift(span)).label(*label));
+        let span = &item.span;
+        let mut lines = source.lines(span);
+        let mut also = None;
+        if let Some((other, label)) = &item.also {
+            let other = source.first_line(other);
+            let both = source.lines(&(span.start.min(other.start)..span.end.max(other.end)));
+            if both.len() <= SHOWN {
+                lines = both;
+                also = Some((other, *label));
+            }
         }
         let title = Level::ERROR.primary_title(item.message.as_str());
-        let mut group = title.element(snippet);
+        let mut group = if lines.len() <= SHOWN {
+            let place = |span: &Span| {
+                span.start.saturating_sub(lines.start)..span.end.saturating_sub(lines.start)
+            };
+            let also =
+                also.map(|(other, label)| AnnotationKind::Context.span(place(&other)).label(label));
+            title.element(
+                Snippet::source(source.text(&lines))
+                    .path(self.origin.as_str())
+                    .line_start(source.position(lines.start).0)
+                    .annotation(AnnotationKind::Primary.span(place(span)))
+                    .annotations(also),
+            )
+        } else {
+            let place = Origin::path(self.origin.as_str());
+            title.element(place.line(item.line).char_column(item.column))
+        };
         if let Some(hint) = &item.hint {
             group = group.element(Level::HELP.message(hint.as_str()));
         }
@@ -434,6 +445,16 @@ mod tests {
             cut.render(false)
                 .ends_with("\nthere are more mistakes; these are the first hundred\n")
         );
+    }
+
+    #[test]
+    fn a_line_too_long_to_show_is_named() {
+        let text = format!("a: 1\nb: [{}]\n", "é, ".repeat(SHOWN));
+        insta::assert_snapshot!(one(&text, 16..18).render(false), @r"
+        error: wrong
+        --> p.yaml:2:10
+         = help: do this
+        ");
     }
 
     #[test]

@@ -33,14 +33,14 @@ pub(super) struct Field<'n> {
 pub(super) struct Fields<'n> {
     /// Where the map begins: its first key, or its opening brace.
     pub(super) start: Span,
-    pub(super) fields: Vec<Field<'n>>,
+    pub(super) list: Vec<Field<'n>>,
     /// Keys that unknown ones were probably meant to be.
     meant: Vec<&'static str>,
 }
 
 impl<'n> Fields<'n> {
     pub(super) fn get(&self, key: &str) -> Option<Field<'n>> {
-        self.fields.iter().find(|field| field.key == key).copied()
+        self.list.iter().find(|field| field.key == key).copied()
     }
 
     /// Whether the key is there, perhaps misspelled.
@@ -104,7 +104,7 @@ impl Check<'_> {
     /// Drops the fields whose keys are not known, with a mistake for each.
     pub(super) fn keep_known(&mut self, fields: &mut Fields<'_>, keys: &Keys) {
         let mut meant = Vec::new();
-        fields.fields.retain(|field| {
+        fields.list.retain(|field| {
             let known = keys.valid.contains(&field.key);
             if !known {
                 self.accept(field.key_span, || {
@@ -131,7 +131,7 @@ impl Check<'_> {
             }
         };
         let mut seen: BTreeMap<&str, &Span> = BTreeMap::new();
-        let mut fields = Vec::new();
+        let mut list = Vec::new();
         for (key, node) in entries {
             let Value::Text(text) = &key.value else {
                 self.report(Mistake::new(key.span.clone(), "a key must be a word"));
@@ -146,7 +146,7 @@ impl Check<'_> {
                 continue;
             }
             seen.insert(text, &key.span);
-            fields.push(Field {
+            list.push(Field {
                 key: text,
                 key_span: &key.span,
                 node,
@@ -155,7 +155,7 @@ impl Check<'_> {
         let start = entries.first().map_or(&node.span, |(key, _)| &key.span);
         Some(Fields {
             start: start.clone(),
-            fields,
+            list,
             meant: Vec::new(),
         })
     }

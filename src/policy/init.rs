@@ -2,6 +2,8 @@
 //!
 //! Writes text and reads nothing; `smgate policy init` decides where it goes.
 
+use std::fmt::Write as _;
+
 use super::command_line;
 use super::diag::Fault;
 use super::target::FleetTarget;
@@ -88,7 +90,7 @@ fn write_target(text: &mut String, target: &FleetTarget) {
         Some(platform) => format!("platform: {platform}"),
         None => "# platform: linux/amd64".to_owned(),
     };
-    text.push_str(&format!("  - name: {}\n", scalar(&slug(spec))));
+    let _ = writeln!(text, "  - name: {}", scalar(&slug(spec)));
     for (field, comment) in [
         gpu,
         (
@@ -97,7 +99,7 @@ fn write_target(text: &mut String, target: &FleetTarget) {
         ),
         (platform, "linux/amd64, linux/arm64 or windows/amd64"),
     ] {
-        text.push_str(&format!("    {field:<25} # {comment}\n"));
+        let _ = writeln!(text, "    {field:<25} # {comment}");
     }
 }
 

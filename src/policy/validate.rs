@@ -150,7 +150,7 @@ impl Check<'_> {
         let Some(fields) = self.fields(field.node, "`levels`") else {
             return levels;
         };
-        for field in fields.fields {
+        for field in fields.list {
             let code = self.accept(field.key_span, || values::code(field.key));
             let text = self.text(field);
             if let (Some(code), Some((text, span))) = (code, text)

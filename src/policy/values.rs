@@ -317,7 +317,12 @@ mod tests {
                 .ends_with("different compute capabilities: 2.1, 3.0 and 3.5"),
             "{fault:?}"
         );
-        assert!(fault.hint.unwrap().starts_with("say which one, such as `cc: 2.1`;"));
+        assert!(
+            fault
+                .hint
+                .unwrap()
+                .starts_with("say which one, such as `cc: 2.1`;")
+        );
     }
 
     #[test]

@@ -293,6 +293,8 @@ fn syntax(error: &ScanError, text: &str) -> Mistake {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use super::*;
 
     fn tree(text: &str) -> Node {
@@ -386,7 +388,7 @@ mod tests {
         let mut bomb = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
         for i in 1..12 {
             let refs = vec![format!("*a{}", i - 1); 10].join(", ");
-            bomb.push_str(&format!("a{i}: &a{i} [{refs}]\n"));
+            let _ = writeln!(bomb, "a{i}: &a{i} [{refs}]");
         }
         assert_eq!(
             messages(&bomb),
