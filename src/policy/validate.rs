@@ -39,11 +39,16 @@ impl Check<'_> {
     /// The policy, if no mistake was recorded.
     pub(super) fn policy(&mut self, origin: &str, root: &Node) -> Option<Policy> {
         let mut fields = self.fields(root, KEYS.of)?;
+        let version = fields.get("version");
         // The keys of another version are not ours to judge.
-        if !self.version(&fields) {
+        if version.is_some_and(|field| self.is_other_version(field)) {
             return None;
         }
         self.keep_known(&mut fields, &KEYS);
+        if !fields.has("version") {
+            let hint = format!("write `version: {VERSION}`");
+            self.missing(&fields, "a policy", "`version`", &hint);
+        }
         let (targets, names) = self.targets(&fields);
         let levels = fields
             .get("levels")
@@ -76,30 +81,26 @@ impl Check<'_> {
         })
     }
 
-    /// Whether the rest of the file can be judged.
-    fn version(&mut self, fields: &Fields<'_>) -> bool {
-        let hint = format!("write `version: {VERSION}`");
-        let Some(field) = fields.get("version") else {
-            self.missing(fields, "a policy", "`version`", &hint);
-            return true;
-        };
+    /// Whether this is a policy of a version that this release does not read.
+    fn is_other_version(&mut self, field: Field<'_>) -> bool {
         let Some((text, span)) = self.text(field) else {
-            return true;
+            return false;
         };
+        let hint = format!("write `version: {VERSION}`");
         match text.parse::<u64>() {
-            Ok(VERSION) => true,
+            Ok(VERSION) => false,
             Ok(other) => {
                 let message = format!(
                     "this is a policy of version {other}, and this smgate reads version {VERSION}"
                 );
                 let hint = format!("use a newer smgate, or {hint} and only its keys");
                 self.report(Mistake::new(span.clone(), message).hint(hint));
-                false
+                true
             }
             Err(_) => {
                 let message = format!("{} is not a version of policies", quote(text));
                 self.report(Mistake::new(span.clone(), message).hint(hint));
-                true
+                false
             }
         }
     }

@@ -431,9 +431,24 @@ mod tests {
 
     #[test]
     fn an_unquoted_star_is_reported_and_reading_goes_on() {
+        let text = "library: **/x.so\nb: 1\n";
         let mut mistakes = Vec::new();
-        let node = parse("library: **/x.so\nb: *\n", &mut mistakes);
-        assert!(node.is_none() || !mistakes.is_empty());
-        assert!(!mistakes.is_empty());
+        let node = parse(text, &mut mistakes).unwrap();
+        assert_eq!(mistakes.len(), 1);
+        assert_eq!(text.get(mistakes[0].span.clone()), Some("**/x.so"));
+        let mut out = String::new();
+        show(text, &node, &mut out);
+        assert_eq!(out, "{library@library=! b@b=1@1 }");
+    }
+
+    #[test]
+    fn a_lone_star_is_explained() {
+        let mut mistakes = Vec::new();
+        assert!(parse("package: *\n", &mut mistakes).is_none());
+        let hint = mistakes[0].hint.as_deref();
+        assert_eq!(
+            hint,
+            Some("a text that starts with a special character needs quotes")
+        );
     }
 }

@@ -11,6 +11,13 @@ fn what_is_missing_is_named() {
             "1:1: a policy needs `version`"
         ]
     );
+    assert_eq!(
+        mistakes("verison: 1\ntarget: []\n"),
+        [
+            "1:1: `verison` is not a key of a policy",
+            "2:1: `target` is not a key of a policy"
+        ]
+    );
     assert_eq!(mistakes("version: 1\n"), ["1:1: a policy needs `targets`"]);
     assert_eq!(
         mistakes("version: 1\ntargets:\n"),
