@@ -6,6 +6,7 @@ mod error;
 pub mod limits;
 mod locator;
 pub mod platform;
+pub mod policy;
 mod problem;
 pub mod rule;
 pub mod tables;

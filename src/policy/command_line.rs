@@ -1,0 +1,47 @@
+//! Targets that are given one by one, as on the command line.
+//!
+//! Reads the same values as the policy file does. Knows no argument parser and prints nothing.
+
+use super::diag::Fault;
+use super::target::FleetTarget;
+use super::values;
+use crate::cuda::ComputeCapability;
+use crate::tables::Tables;
+
+/// Fleet targets for names of GPUs and compute capabilities, all with one driver and platform. Each GPU once.
+pub(super) fn targets(
+    specs: &[impl AsRef<str>],
+    driver: Option<&str>,
+    platform: Option<&str>,
+    tables: &Tables,
+) -> Result<Vec<FleetTarget>, Fault> {
+    let driver = driver.map(values::driver).transpose()?;
+    let platform = platform.map(values::platform).transpose()?;
+    let mut targets: Vec<FleetTarget> = Vec::new();
+    for spec in specs {
+        let spec = spec.as_ref().trim();
+        let is_capability = spec.parse::<ComputeCapability>().is_ok();
+        let gpu = if is_capability {
+            values::capability(spec, tables)
+        } else {
+            values::gpu(spec, tables)
+        }?;
+        if targets.iter().any(|target| target.gpus.contains(&gpu)) {
+            continue;
+        }
+        targets.push(FleetTarget {
+            name: values::name(spec)?,
+            gpus: vec![gpu],
+            driver: driver.clone(),
+            platform,
+            wsl: false,
+            python: None,
+            glibc: None,
+        });
+    }
+    if targets.is_empty() {
+        return Err(Fault::new("no target is given")
+            .hint("name a GPU or its compute capability: `--target H100`"));
+    }
+    Ok(targets)
+}

@@ -1,0 +1,467 @@
+//! Mistakes in a policy file: where each is, what is wrong, and what to write instead.
+//!
+//! Knows texts and places, and nothing of what a policy means. Prints nothing; the caller shows what
+//! [`Diagnostics::render`] returns.
+
+use std::fmt;
+
+use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
+use serde::Serialize;
+
+use super::yaml::Span;
+use crate::{Error, ErrorKind};
+
+/// Mistakes that are kept; a file with more is no policy with typing errors.
+pub(super) const MOST: usize = 100;
+/// Bytes of lines that are shown for one mistake; laying out a long line a hundred times takes minutes.
+const SHOWN: usize = 8 << 10;
+/// Characters of foreign text that a message repeats.
+const QUOTED: usize = 60;
+
+/// What is wrong with a value, wherever it was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Fault {
+    pub(super) message: String,
+    pub(super) hint: Option<String>,
+}
+
+impl Fault {
+    pub(super) fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    pub(super) fn at(self, span: &Span) -> Mistake {
+        Mistake {
+            span: span.clone(),
+            message: self.message,
+            hint: self.hint,
+            also: None,
+        }
+    }
+
+    /// The same as an error of the command line.
+    pub(super) fn into_usage_error(self) -> Error {
+        let error = Error::new(ErrorKind::Usage, self.message);
+        match self.hint {
+            Some(hint) => error.with_hint(hint),
+            None => error,
+        }
+    }
+}
+
+/// Something wrong at a place of the file.
+#[derive(Debug, Clone)]
+pub(super) struct Mistake {
+    pub(super) span: Span,
+    pub(super) message: String,
+    pub(super) hint: Option<String>,
+    /// Another place that belongs to it, and what it is.
+    pub(super) also: Option<(Span, &'static str)>,
+}
+
+impl Mistake {
+    pub(super) fn new(span: Span, message: impl Into<String>) -> Self {
+        Fault::new(message).at(&span)
+    }
+
+    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    pub(super) fn also(mut self, span: &Span, label: &'static str) -> Self {
+        self.also = Some((span.clone(), label));
+        self
+    }
+}
+
+/// Foreign text in a message: in backticks, on one line, without control characters, not too long.
+pub(super) fn quote(text: &str) -> String {
+    let mut shown = String::from("`");
+    for (index, c) in text.chars().enumerate() {
+        if index == QUOTED {
+            shown.push('…');
+            break;
+        }
+        // Bidirectional controls and other invisible characters would let a text pose as another.
+        if c.is_control()
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+        {
+            shown.extend(c.escape_unicode());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown.push('`');
+    shown
+}
+
+/// One mistake in a policy file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Diagnostic {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// The column in characters, counted from 1.
+    pub column: usize,
+    /// What is wrong.
+    pub message: String,
+    /// What to write instead, where that is known.
+    pub hint: Option<String>,
+    #[serde(skip)]
+    span: Span,
+    #[serde(skip)]
+    also: Option<(Span, &'static str)>,
+}
+
+/// The mistakes of one policy file, in the order of the file. Never empty.
+///
+/// All of them, or the first hundred; a file with more is no policy with typing errors.
+#[derive(Debug, Clone)]
+pub struct Diagnostics {
+    origin: String,
+    source: Source,
+    items: Vec<Diagnostic>,
+    more: bool,
+}
+
+impl Diagnostics {
+    pub(super) fn new(origin: &str, source: Source, mut mistakes: Vec<Mistake>) -> Self {
+        mistakes.sort_by(|a, b| {
+            (a.span.start, a.span.end, &a.message).cmp(&(b.span.start, b.span.end, &b.message))
+        });
+        // An alias repeats the mistakes of its value.
+        mistakes.dedup_by(|a, b| a.span == b.span && a.message == b.message);
+        let more = mistakes.len() > MOST;
+        mistakes.truncate(MOST);
+        let items = mistakes
+            .into_iter()
+            .map(|mistake| {
+                let span = source.first_line(&mistake.span);
+                let (line, column) = source.position(span.start);
+                Diagnostic {
+                    line,
+                    column,
+                    message: mistake.message,
+                    hint: mistake.hint,
+                    span,
+                    also: mistake.also,
+                }
+            })
+            .collect();
+        Self {
+            origin: origin.to_owned(),
+            source,
+            items,
+            more,
+        }
+    }
+
+    /// The name of the file, as the caller gave it.
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// How many mistakes there are, at most a hundred.
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Whether there is no mistake; not the case in a value that [`super::Policy::parse`] returns.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// Whether the file has more mistakes than are kept.
+    pub fn has_more(&self) -> bool {
+        self.more
+    }
+
+    /// The mistakes one by one.
+    pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
+        self.items.iter()
+    }
+
+    /// The mistakes for people: each with its line, the text underlined, and what to write instead.
+    pub fn render(&self, colour: bool) -> String {
+        let renderer = if colour {
+            Renderer::styled()
+        } else {
+            Renderer::plain()
+        };
+        let mut shown = String::new();
+        for item in &self.items {
+            if !shown.is_empty() {
+                shown.push('\n');
+            }
+            shown.push_str(&self.render_one(&renderer, item));
+            shown.push('\n');
+        }
+        if self.more {
+            shown.push_str("\nthere are more mistakes; these are the first hundred\n");
+        }
+        shown
+    }
+
+    fn render_one(&self, renderer: &Renderer, item: &Diagnostic) -> String {
+        let source = &self.source;
+        let span = &item.span;
+        let mut lines = source.lines(span);
+        let mut also = None;
+        if let Some((other, label)) = &item.also {
+            let other = source.first_line(other);
+            let both = source.lines(&(span.start.min(other.start)..span.end.max(other.end)));
+            if both.len() <= SHOWN {
+                lines = both;
+                also = Some((other, *label));
+            }
+        }
+        let title = Level::ERROR.primary_title(item.message.as_str());
+        let mut group = if lines.len() <= SHOWN {
+            let place = |span: &Span| {
+                span.start.saturating_sub(lines.start)..span.end.saturating_sub(lines.start)
+            };
+            let also =
+                also.map(|(other, label)| AnnotationKind::Context.span(place(&other)).label(label));
+            title.element(
+                Snippet::source(source.text(&lines))
+                    .path(self.origin.as_str())
+                    .line_start(source.position(lines.start).0)
+                    .annotation(AnnotationKind::Primary.span(place(span)))
+                    .annotations(also),
+            )
+        } else {
+            let place = Origin::path(self.origin.as_str());
+            title.element(place.line(item.line).char_column(item.column))
+        };
+        if let Some(hint) = &item.hint {
+            group = group.element(Level::HELP.message(hint.as_str()));
+        }
+        renderer.render(&[group])
+    }
+}
+
+impl<'a> IntoIterator for &'a Diagnostics {
+    type Item = &'a Diagnostic;
+    type IntoIter = std::slice::Iter<'a, Diagnostic>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl fmt::Display for Diagnostics {
+    /// One line per mistake, without the text of the file.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, item) in self.items.iter().enumerate() {
+            if index > 0 {
+                writeln!(f)?;
+            }
+            let Diagnostic {
+                line,
+                column,
+                message,
+                ..
+            } = item;
+            write!(f, "{}:{line}:{column}: {message}", self.origin)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Diagnostics {}
+
+/// The text of a file and where its lines begin.
+#[derive(Debug, Clone)]
+pub(super) struct Source {
+    text: String,
+    /// Offsets of the first character of every line.
+    starts: Vec<usize>,
+}
+
+impl Source {
+    /// The text without a byte order mark, and with lone carriage returns as line feeds, which YAML takes them for.
+    pub(super) fn new(text: &str) -> Self {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let mut kept = String::with_capacity(text.len());
+        let mut starts = vec![0];
+        let mut chars = text.chars().peekable();
+        while let Some(c) = chars.next() {
+            let breaks = c == '\n' || (c == '\r' && chars.peek() != Some(&'\n'));
+            kept.push(if breaks { '\n' } else { c });
+            if breaks {
+                starts.push(kept.len());
+            }
+        }
+        Self { text: kept, starts }
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Line and column of an offset, both counted from 1.
+    pub(super) fn position(&self, at: usize) -> (usize, usize) {
+        let line = self.starts.partition_point(|start| *start <= at).max(1);
+        let start = self.starts.get(line - 1).copied().unwrap_or_default();
+        (line, self.text(&(start..at)).chars().count() + 1)
+    }
+
+    fn text(&self, span: &Span) -> &str {
+        self.text.get(span.clone()).unwrap_or_default()
+    }
+
+    /// The whole lines that `span` is in, without the last line break.
+    fn lines(&self, span: &Span) -> Span {
+        let start = |line: usize| self.starts.get(line - 1).copied();
+        let from = start(self.position(span.start).0).unwrap_or_default();
+        let next = start(self.position(span.end).0 + 1).unwrap_or(self.text.len());
+        let whole = self.text(&(from..next));
+        let line = whole.strip_suffix('\n').unwrap_or(whole);
+        from..from + line.strip_suffix('\r').unwrap_or(line).len()
+    }
+
+    /// The part of `span` on its first line, without white space at its end.
+    fn first_line(&self, span: &Span) -> Span {
+        let start = span.start.min(self.text.len());
+        let end = span.end.min(self.lines(&(start..start)).end);
+        start..start + self.text(&(start..end)).trim_end().len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(text: &str, span: Span) -> Diagnostics {
+        Diagnostics::new(
+            "p.yaml",
+            Source::new(text),
+            vec![Mistake::new(span, "wrong").hint("do this")],
+        )
+    }
+
+    #[test]
+    fn columns_count_characters() {
+        let diagnostics = one("ä: ü ß\n", 6..8);
+        let only = diagnostics.iter().next().unwrap();
+        assert_eq!((only.line, only.column), (1, 5));
+        insta::assert_snapshot!(diagnostics.render(false), @r"
+        error: wrong
+         --> p.yaml:1:5
+          |
+        1 | ä: ü ß
+          |     ^
+          |
+          = help: do this
+        ");
+    }
+
+    #[test]
+    fn line_breaks_of_windows_do_not_shift_anything() {
+        let text = "a: 1\r\nb: 2\r\nc: 3\r\n";
+        let diagnostics = one(text, 9..10);
+        let only = diagnostics.iter().next().unwrap();
+        assert_eq!((only.line, only.column), (2, 4));
+        insta::assert_snapshot!(diagnostics.render(false), @r"
+        error: wrong
+         --> p.yaml:2:4
+          |
+        2 | b: 2
+          |    ^
+          |
+          = help: do this
+        ");
+    }
+
+    #[test]
+    fn only_the_first_line_of_a_long_place_is_underlined() {
+        let diagnostics = one("a:\n  b: 1  \r\n  c: 2\n", 5..20);
+        insta::assert_snapshot!(diagnostics.render(false), @r"
+        error: wrong
+         --> p.yaml:2:3
+          |
+        2 |   b: 1  
+          |   ^^^^
+          |
+          = help: do this
+        ");
+    }
+
+    #[test]
+    fn both_places_of_a_duplicate_are_shown() {
+        let mistakes = vec![Mistake::new(12..13, "given twice").also(&(0..1), "first here")];
+        let diagnostics =
+            Diagnostics::new("p.yaml", Source::new("a: 1\nb:\tx\r\n\ta: 2\n"), mistakes);
+        insta::assert_snapshot!(diagnostics.render(false), @r"
+        error: given twice
+         --> p.yaml:3:2
+          |
+        1 | a: 1
+          | - first here
+        2 | b:    x
+        3 |     a: 2
+          |     ^
+        ");
+    }
+
+    #[test]
+    fn colour_is_only_there_when_asked_for() {
+        let diagnostics = one("a: 1\n", 0..1);
+        assert!(!diagnostics.render(false).contains('\u{1b}'));
+        assert!(diagnostics.render(true).contains('\u{1b}'));
+    }
+
+    #[test]
+    fn repeated_text_is_harmless() {
+        assert_eq!(
+            quote("a\u{1b}[31m\nb\u{202e}c"),
+            "`a\\u{1b}[31m\\u{a}b\\u{202e}c`"
+        );
+        assert_eq!(quote(&"x".repeat(100)).chars().count(), QUOTED + 3);
+    }
+
+    #[test]
+    fn a_flood_of_mistakes_is_cut_and_says_so() {
+        let text = "x\n".repeat(500);
+        let mistakes = |n: usize| {
+            (0..n)
+                .map(|i| Mistake::new(i * 2..i * 2 + 1, "wrong"))
+                .collect()
+        };
+        let all = Diagnostics::new("p.yaml", Source::new(&text), mistakes(MOST));
+        assert_eq!((all.len(), all.has_more()), (MOST, false));
+        let cut = Diagnostics::new("p.yaml", Source::new(&text), mistakes(MOST + 1));
+        assert_eq!((cut.len(), cut.has_more()), (MOST, true));
+        assert!(
+            cut.render(false)
+                .ends_with("\nthere are more mistakes; these are the first hundred\n")
+        );
+    }
+
+    #[test]
+    fn a_line_too_long_to_show_is_named() {
+        let text = format!("a: 1\nb: [{}]\n", "é, ".repeat(SHOWN));
+        insta::assert_snapshot!(one(&text, 16..18).render(false), @r"
+        error: wrong
+        --> p.yaml:2:10
+         = help: do this
+        ");
+    }
+
+    #[test]
+    fn places_outside_the_text_do_no_harm() {
+        for span in [0..0, 3..3, 4..4, 5..9, 100..200] {
+            assert!(one("a: 1", span).render(false).contains("wrong"));
+        }
+        assert!(one("", 0..0).render(false).contains("wrong"));
+    }
+}

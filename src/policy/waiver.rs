@@ -1,0 +1,276 @@
+//! Waivers: findings and problems that are accepted, for a reason, until a day.
+//!
+//! Says what a waiver means; whether it was used and what becomes of a finding is decided in `verdict`.
+
+use std::collections::BTreeSet;
+
+use super::date::{Date, ParseDateError};
+use super::diag::{Fault, Mistake, quote};
+use super::fields::{Check, Keys};
+use super::pattern::{LibraryGlob, PackagePattern, VersionPattern};
+use super::values;
+use super::yaml::Node;
+use crate::rule::Code;
+
+/// An accepted finding.
+#[derive(Debug, Clone)]
+pub struct Waiver {
+    /// The rule whose findings it accepts.
+    pub rule: Code,
+    /// The packages that it is about; all of them if there is none.
+    pub package: Option<PackagePattern>,
+    /// The versions that it is about. Only beside a package.
+    pub version: Option<VersionPattern>,
+    /// The libraries that it is about, by their path inside the package.
+    pub library: Option<LibraryGlob>,
+    /// The names of the targets that it is about; all of them if empty.
+    pub targets: Vec<String>,
+    /// Why it is accepted.
+    pub reason: String,
+    /// The last day on which it applies.
+    pub until: Date,
+    /// The line of the policy file where it begins, counted from 1.
+    pub line: usize,
+}
+
+/// What a finding is about, as far as waivers can tell findings apart.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct WaiverSubject<'a> {
+    /// The package, by the name in its metadata.
+    pub package: Option<&'a str>,
+    /// The version of the package.
+    pub version: Option<&'a str>,
+    /// The member of the package.
+    pub library: Option<&'a str>,
+    /// The name of the fleet target.
+    pub target: Option<&'a str>,
+}
+
+impl Waiver {
+    /// Whether it means a finding of `rule` about `subject`, whatever the day.
+    ///
+    /// What the waiver names, the subject must have: a waiver for a library does not accept a finding about a package
+    /// as a whole.
+    pub fn matches(&self, rule: Code, subject: &WaiverSubject<'_>) -> bool {
+        self.rule == rule
+            && self
+                .package
+                .as_ref()
+                .is_none_or(|p| subject.package.is_some_and(|name| p.matches(name)))
+            && self
+                .version
+                .as_ref()
+                .is_none_or(|p| subject.version.is_some_and(|version| p.matches(version)))
+            && self
+                .library
+                .as_ref()
+                .is_none_or(|p| subject.library.is_some_and(|member| p.matches(member)))
+            && (self.targets.is_empty()
+                || subject
+                    .target
+                    .is_some_and(|name| self.targets.iter().any(|t| t == name)))
+    }
+
+    /// Whether it no longer applies on the day `today`.
+    pub fn expired(&self, today: Date) -> bool {
+        today > self.until
+    }
+}
+
+const KEYS: Keys = Keys {
+    of: "a waiver",
+    valid: &[
+        "rule", "package", "version", "library", "targets", "reason", "until",
+    ],
+    planned: &[],
+};
+
+impl Check<'_> {
+    /// Checks one waiver. `names` are the targets of the policy; `None` where they could not be read.
+    pub(super) fn waiver(
+        &mut self,
+        node: &Node,
+        names: Option<&BTreeSet<String>>,
+    ) -> Option<Waiver> {
+        let fields = self.known_fields(node, &KEYS)?;
+        let missing: Vec<String> = ["rule", "reason", "until"]
+            .into_iter()
+            .filter(|key| !fields.has(key))
+            .map(|key| format!("`{key}`"))
+            .collect();
+        if !missing.is_empty() {
+            let hint = "say what is accepted, why, and when to look at it again: \
+                        `rule: jit-only`, `reason: \"short jobs only\"`, `until: 2027-03-01`";
+            self.missing(&fields, "a waiver", &values::list(missing), hint);
+        }
+        let rule = self.value(fields.get("rule"), waivable);
+        let package = self.value(fields.get("package"), PackagePattern::new);
+        let version = self.value(fields.get("version"), VersionPattern::new);
+        let library = self.value(fields.get("library"), LibraryGlob::new);
+        let reason = self.value(fields.get("reason"), reason);
+        let until = self.value(fields.get("until"), until);
+        if let Some(version) = fields.get("version")
+            && !fields.has("package")
+        {
+            let message = "`version` says nothing without `package`";
+            self.report(
+                Mistake::new(version.key_span.clone(), message)
+                    .hint("add `package`, or remove `version`"),
+            );
+        }
+        let mut targets = Vec::new();
+        if let Some(field) = fields.get("targets") {
+            for (text, span) in self.texts(field) {
+                targets.extend(self.accept(span, || match names {
+                    Some(names) if !names.contains(text) => Err(unknown_target(text, names)),
+                    _ => Ok(text.to_owned()),
+                }));
+            }
+        }
+        Some(Waiver {
+            rule: rule?,
+            package,
+            version,
+            library,
+            targets,
+            reason: reason?,
+            until: until?,
+            line: self.source.position(fields.start.start).0,
+        })
+    }
+}
+
+fn waivable(text: &str) -> Result<Code, Fault> {
+    let code = values::code(text)?;
+    if matches!(code, Code::WaiverExpired | Code::WaiverUnused) {
+        return Err(
+            Fault::new(format!("`{code}` is about waivers and cannot be waived")).hint(format!(
+                "set its level instead: `levels: {{{code}: allow}}`"
+            )),
+        );
+    }
+    Ok(code)
+}
+
+fn reason(text: &str) -> Result<String, Fault> {
+    if text.trim().is_empty() {
+        return Err(Fault::new("`reason` is empty").hint("say why the finding is accepted"));
+    }
+    Ok(text.trim().to_owned())
+}
+
+fn until(text: &str) -> Result<Date, Fault> {
+    text.parse().map_err(|error: ParseDateError| {
+        let fault = Fault::new(format!("{} is not a date", quote(text)));
+        fault.hint(error.to_string())
+    })
+}
+
+fn unknown_target(text: &str, names: &BTreeSet<String>) -> Fault {
+    let fault = Fault::new(format!(
+        "no target of this policy is called {}",
+        quote(text)
+    ));
+    match values::nearest(text, names.iter().map(String::as_str)) {
+        Some(name) => fault.hint(format!("did you mean {}?", quote(name))),
+        None if names.len() <= 10 => fault.hint(format!(
+            "its targets are {}",
+            values::list(names.iter().map(|name| quote(name)))
+        )),
+        None => fault,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waiver() -> Waiver {
+        Waiver {
+            rule: Code::PartialCoverage,
+            package: PackagePattern::new("torch").ok(),
+            version: VersionPattern::new("2.15.*").ok(),
+            library: LibraryGlob::new("**/libtorch_cuda_linalg.so").ok(),
+            targets: vec!["t4-pool".to_owned()],
+            reason: "not called".to_owned(),
+            until: "2027-03-01".parse().unwrap(),
+            line: 1,
+        }
+    }
+
+    const SUBJECT: WaiverSubject<'_> = WaiverSubject {
+        package: Some("Torch"),
+        version: Some("2.15.0+cu132"),
+        library: Some("torch/lib/libtorch_cuda_linalg.so"),
+        target: Some("t4-pool"),
+    };
+
+    #[test]
+    fn a_waiver_needs_everything_that_it_names() {
+        let waiver = waiver();
+        assert!(waiver.matches(Code::PartialCoverage, &SUBJECT));
+        assert!(!waiver.matches(Code::NoKernelImage, &SUBJECT));
+        for other in [
+            WaiverSubject {
+                package: Some("torchvision"),
+                ..SUBJECT
+            },
+            WaiverSubject {
+                version: Some("2.16.0"),
+                ..SUBJECT
+            },
+            WaiverSubject {
+                library: Some("torch/lib/libtorch_cuda.so"),
+                ..SUBJECT
+            },
+            WaiverSubject {
+                target: Some("prod"),
+                ..SUBJECT
+            },
+            WaiverSubject {
+                package: None,
+                ..SUBJECT
+            },
+            WaiverSubject {
+                version: None,
+                ..SUBJECT
+            },
+            WaiverSubject {
+                library: None,
+                ..SUBJECT
+            },
+            WaiverSubject {
+                target: None,
+                ..SUBJECT
+            },
+            WaiverSubject::default(),
+        ] {
+            assert!(!waiver.matches(Code::PartialCoverage, &other), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn a_waiver_that_names_nothing_means_everything() {
+        let waiver = Waiver {
+            package: None,
+            version: None,
+            library: None,
+            targets: vec![],
+            ..waiver()
+        };
+        assert!(waiver.matches(Code::PartialCoverage, &SUBJECT));
+        assert!(waiver.matches(Code::PartialCoverage, &WaiverSubject::default()));
+    }
+
+    #[test]
+    fn a_waiver_applies_through_its_last_day() {
+        let waiver = waiver();
+        for (today, expired) in [
+            ("2027-02-28", false),
+            ("2027-03-01", false),
+            ("2027-03-02", true),
+        ] {
+            assert_eq!(waiver.expired(today.parse().unwrap()), expired, "{today}");
+        }
+    }
+}
