@@ -1,5 +1,6 @@
 //! smgate: will the CUDA code in this package run on the GPUs and drivers it is going to?
 
+pub mod archive;
 pub mod cuda;
 mod error;
 pub mod limits;
