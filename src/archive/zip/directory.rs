@@ -130,6 +130,8 @@ fn method(record: &ZipFileHeaderRecord<'_>) -> (Method, Option<Fault>) {
     }
     match record.compression_method() {
         CompressionMethod::STORE => (Method::Stored, None),
+        // Some tools leave out the one byte that nothing deflates to.
+        CompressionMethod::DEFLATE if record.compressed_size_hint() == 0 => (Method::Stored, None),
         CompressionMethod::DEFLATE => (Method::Deflated, None),
         other => {
             let detail = format!("packed with method {other}");

@@ -1,5 +1,10 @@
 //! Zip archives for tests, built field by field so that any field can be wrong.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "archives of tests are small"
+)]
+
 use std::io::Write as _;
 
 use crate::archive::SharedBytes;

@@ -17,6 +17,8 @@ mod local;
 mod name;
 mod reader;
 mod report;
+#[cfg(test)]
+mod tests;
 mod window;
 
 use std::ops::Range;
