@@ -8,6 +8,7 @@ mod locator;
 pub mod platform;
 mod problem;
 pub mod rule;
+pub mod source;
 
 pub use error::{Error, ErrorKind};
 pub use locator::{Locator, MemberName, Step};
