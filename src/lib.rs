@@ -1,5 +1,6 @@
 //! smgate: will the CUDA code in this package run on the GPUs and drivers it is going to?
 
+pub mod archive;
 pub mod cuda;
 pub mod device;
 mod error;
@@ -9,6 +10,7 @@ pub mod platform;
 pub mod policy;
 mod problem;
 pub mod rule;
+pub mod source;
 pub mod tables;
 
 pub use error::{Error, ErrorKind};

@@ -81,6 +81,15 @@ pub enum LimitHit {
     /// A member unpacks to suspiciously much.
     #[error("unpacks to more than {0} times its packed size (`--max-ratio`)")]
     Ratio(u64),
+    /// An archive has too many members, or a directory tree too many files.
+    #[error("more than {0} members (`--max-members`)")]
+    Members(u64),
+    /// A metadata file is too long.
+    #[error("more than {0} bytes of metadata in one file (`--max-metadata`)")]
+    Metadata(u64),
+    /// An archive inside an archive is too large.
+    #[error("an archive inside an archive has more than {0} bytes (`--max-spool`)")]
+    Spool(u64),
 }
 
 impl LimitHit {
@@ -113,6 +122,11 @@ impl<'a, R> Metered<'a, R> {
     /// Bytes unpacked so far.
     pub fn unpacked(&self) -> u64 {
         self.unpacked
+    }
+
+    /// The reader that is metered.
+    pub fn get_mut(&mut self) -> &mut R {
+        &mut self.inner
     }
 }
 

@@ -1,0 +1,18 @@
+//! Archives: bytes in, members out.
+//!
+//! Responsible for naming the members of an archive exactly as they are stored, for reading them
+//! within the limits of the run, and for saying where an archive contradicts itself. It knows
+//! nothing of packages (that is `source`) nor of device code, and it never writes a member to disk
+//! under its name.
+
+mod detect;
+mod fault;
+mod shared;
+mod spool;
+pub mod zip;
+
+pub use detect::{Kind, describe};
+pub use fault::Fault;
+pub use shared::{Cursor, SharedBytes};
+pub use spool::spool;
+pub use zip::{MemberKind, MemberReader, Opened, Zip, ZipMember};

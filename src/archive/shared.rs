@@ -1,0 +1,320 @@
+//! Bytes that many readers share: a range of an open file, or a block of memory.
+//!
+//! Responsible for positioned reads through `&self`, so that members of one archive decode on many
+//! threads. Files are read with `pread` and its Windows twin, never mapped: a mapped file that
+//! another process cuts short kills the reader.
+
+use std::fs::File;
+use std::io::{self, BufRead, Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use rawzip::ReaderAt;
+
+/// Bytes of a file or of memory. Cloning is cheap, and clones share the bytes.
+#[derive(Debug, Clone)]
+pub struct SharedBytes {
+    store: Store,
+    start: u64,
+    len: u64,
+}
+
+#[derive(Debug, Clone)]
+enum Store {
+    Memory(Arc<[u8]>),
+    File(Arc<File>),
+}
+
+impl SharedBytes {
+    /// Opens a file for reading; its length is what the file system says now.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        Self::from_file(File::open(path)?)
+    }
+
+    /// The bytes of an open file.
+    pub fn from_file(file: File) -> io::Result<Self> {
+        let len = file.metadata()?.len();
+        Ok(Self {
+            store: Store::File(Arc::new(file)),
+            start: 0,
+            len,
+        })
+    }
+
+    /// How many bytes there are.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Reads into `buf` from `offset`; 0 only at the end or for an empty `buf`.
+    ///
+    /// # Errors
+    ///
+    /// [`io::ErrorKind::UnexpectedEof`] when the file became shorter since it was opened.
+    pub fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        let wanted = shorter(buf.len(), self.len.saturating_sub(offset));
+        let Some(buf) = buf.get_mut(..wanted).filter(|buf| !buf.is_empty()) else {
+            return Ok(0);
+        };
+        let at = self.start.saturating_add(offset);
+        match &self.store {
+            Store::Memory(bytes) => {
+                let held = usize::try_from(at).ok().and_then(|at| bytes.get(at..));
+                let mut held = held.unwrap_or_default();
+                held.read(buf)
+            }
+            Store::File(file) => loop {
+                match positioned::read_at(file, buf, at) {
+                    Ok(0) => return Err(cut_short()),
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    result => return result,
+                }
+            },
+        }
+    }
+
+    /// A part of these bytes; what lies beyond their end is left out.
+    #[must_use]
+    pub fn slice(&self, range: Range<u64>) -> Self {
+        let start = range.start.min(self.len);
+        let end = range.end.clamp(start, self.len);
+        Self {
+            store: self.store.clone(),
+            start: self.start + start,
+            len: end - start,
+        }
+    }
+
+    /// A buffered reader from the first byte.
+    pub fn cursor(&self) -> Cursor {
+        Cursor {
+            bytes: self.clone(),
+            position: 0,
+            window: Vec::new(),
+            window_start: 0,
+        }
+    }
+
+    /// What a block of memory holds from `offset`; nothing for a file.
+    fn in_memory(&self, offset: u64) -> Option<&[u8]> {
+        let Store::Memory(bytes) = &self.store else {
+            return None;
+        };
+        let start = usize::try_from(self.start + offset.min(self.len)).ok()?;
+        let end = usize::try_from(self.start + self.len).ok()?;
+        bytes.get(start..end)
+    }
+}
+
+impl From<Vec<u8>> for SharedBytes {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self {
+            start: 0,
+            len: bytes.len() as u64,
+            store: Store::Memory(bytes.into()),
+        }
+    }
+}
+
+impl ReaderAt for SharedBytes {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        Self::read_at(self, buf, offset)
+    }
+}
+
+/// The shorter of a buffer's and a range's length.
+fn shorter(buffer: usize, range: u64) -> usize {
+    usize::try_from(range).map_or(buffer, |range| range.min(buffer))
+}
+
+fn cut_short() -> io::Error {
+    io::Error::new(
+        io::ErrorKind::UnexpectedEof,
+        "the file became shorter while it was read",
+    )
+}
+
+/// A buffered reader of [`SharedBytes`]. Reads as large as its buffer go straight to the caller's,
+/// and bytes in memory are not copied at all.
+#[derive(Debug)]
+pub struct Cursor {
+    bytes: SharedBytes,
+    position: u64,
+    /// The last bytes read from a file, and where they began.
+    window: Vec<u8>,
+    window_start: u64,
+}
+
+impl Cursor {
+    /// Bytes read from a file at a time: beyond 128 KiB inflate gets no faster.
+    const WINDOW: usize = 128 << 10;
+
+    /// The offset of the next byte.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// What is left of the window at the position.
+    fn buffered(&self) -> &[u8] {
+        self.position
+            .checked_sub(self.window_start)
+            .and_then(|skip| usize::try_from(skip).ok())
+            .and_then(|skip| self.window.get(skip..))
+            .unwrap_or_default()
+    }
+}
+
+impl BufRead for Cursor {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if matches!(self.bytes.store, Store::Memory(_)) {
+            return Ok(self.bytes.in_memory(self.position).unwrap_or_default());
+        }
+        if self.buffered().is_empty() {
+            let left = self.bytes.len.saturating_sub(self.position);
+            self.window.resize(shorter(Self::WINDOW, left), 0);
+            self.window_start = self.position;
+            let read = self.bytes.read_at(&mut self.window, self.position);
+            self.window.truncate(*read.as_ref().unwrap_or(&0));
+            read?;
+        }
+        Ok(self.buffered())
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.position = self.position.saturating_add(amount as u64);
+    }
+}
+
+impl Read for Cursor {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = if self.buffered().is_empty() && buf.len() >= Self::WINDOW {
+            self.bytes.read_at(buf, self.position)?
+        } else {
+            self.fill_buf()?.read(buf)?
+        };
+        self.consume(n);
+        Ok(n)
+    }
+}
+
+impl Seek for Cursor {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let target = match to {
+            SeekFrom::Start(offset) => Some(offset),
+            SeekFrom::Current(delta) => self.position.checked_add_signed(delta),
+            SeekFrom::End(delta) => self.bytes.len.checked_add_signed(delta),
+        };
+        self.position = target.ok_or_else(|| {
+            io::Error::new(io::ErrorKind::InvalidInput, "seek to before the first byte")
+        })?;
+        Ok(self.position)
+    }
+}
+
+/// Positioned reads of the two families of operating systems.
+mod positioned {
+    use std::fs::File;
+    use std::io;
+
+    #[cfg(unix)]
+    pub(super) fn read_at(file: &File, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        std::os::unix::fs::FileExt::read_at(file, buf, offset)
+    }
+
+    /// Moves the file's own position too, which nobody here looks at.
+    #[cfg(windows)]
+    pub(super) fn read_at(file: &File, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        std::os::windows::fs::FileExt::seek_read(file, buf, offset)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+    use crate::limits::read_capped;
+
+    const LEN: usize = 300_000;
+
+    fn pattern() -> Vec<u8> {
+        (0..=250).cycle().take(LEN).collect()
+    }
+
+    fn both() -> [SharedBytes; 2] {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&pattern()).unwrap();
+        [
+            SharedBytes::from(pattern()),
+            SharedBytes::from_file(file).unwrap(),
+        ]
+    }
+
+    #[test]
+    fn a_file_and_memory_read_alike() {
+        for bytes in both() {
+            assert_eq!(bytes.len(), LEN as u64);
+            let mut buf = [0; 4];
+            assert_eq!(bytes.read_at(&mut buf, 1000).unwrap(), 4);
+            assert_eq!(buf, pattern()[1000..1004]);
+            assert_eq!(bytes.read_at(&mut buf, LEN as u64 - 2).unwrap(), 2);
+            assert_eq!(bytes.read_at(&mut buf, LEN as u64).unwrap(), 0);
+            assert_eq!(bytes.read_at(&mut buf, u64::MAX).unwrap(), 0);
+            assert_eq!(
+                read_capped(bytes.cursor(), u64::MAX - 1).unwrap(),
+                (pattern(), false)
+            );
+        }
+    }
+
+    #[test]
+    fn a_slice_ends_where_it_should() {
+        for bytes in both() {
+            let slice = bytes.slice(10..200_000).slice(5..20);
+            assert_eq!(slice.len(), 15);
+            let mut buf = [0; 64];
+            assert_eq!(slice.read_at(&mut buf, 0).unwrap(), 15);
+            assert_eq!(buf[..15], pattern()[15..30]);
+            assert_eq!(
+                read_capped(slice.cursor(), 100).unwrap().0,
+                &pattern()[15..30]
+            );
+            assert_eq!(bytes.slice(u64::MAX - 1..u64::MAX).len(), 0);
+            assert_eq!(bytes.slice(5..u64::MAX).len(), LEN as u64 - 5);
+        }
+    }
+
+    #[test]
+    fn seeks_within_and_without_the_window() {
+        for bytes in both() {
+            let mut cursor = bytes.cursor();
+            let mut buf = [0; 3];
+            for at in [0, 7, 299_990, 5, 131_070, 131_072] {
+                assert_eq!(cursor.seek(SeekFrom::Start(at)).unwrap(), at);
+                cursor.read_exact(&mut buf).unwrap();
+                let at = usize::try_from(at).unwrap();
+                assert_eq!(buf, pattern()[at..at + 3], "{at}");
+            }
+            assert_eq!(cursor.seek(SeekFrom::End(1)).unwrap(), LEN as u64 + 1);
+            assert_eq!(cursor.read(&mut buf).unwrap(), 0);
+            assert!(cursor.seek(SeekFrom::Current(-300_002)).is_err());
+            assert_eq!(cursor.seek(SeekFrom::Current(-3)).unwrap(), LEN as u64 - 2);
+        }
+    }
+
+    #[test]
+    fn a_file_that_becomes_shorter_is_an_error_not_an_end() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&pattern()).unwrap();
+        let bytes = SharedBytes::open(file.path()).unwrap();
+        file.as_file().set_len(100).unwrap();
+        let error = read_capped(bytes.cursor(), u64::MAX - 1).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
+    }
+}

@@ -1,0 +1,164 @@
+//! Zip archives, wheels among them.
+//!
+//! Responsible for naming every member that the central directory lists, for reading it, and for
+//! reporting where an archive would be read differently by another program. The central directory
+//! is the truth, as it is for installers; each local header is compared with it. It knows nothing
+//! of what members mean.
+//!
+//! Format: PKWARE APPNOTE.TXT 6.3.10, sections 4.3 and 4.4; what pip sees is what Python's
+//! `zipfile` does with it.
+
+mod directory;
+mod end;
+#[cfg(test)]
+pub(crate) mod fixture;
+mod layout;
+mod local;
+mod name;
+mod reader;
+mod report;
+#[cfg(test)]
+mod tests;
+mod window;
+
+use std::ops::Range;
+
+pub use self::reader::MemberReader;
+use self::report::Report;
+use self::window::Window;
+use super::{Fault, Kind, SharedBytes, describe};
+use crate::limits::{Budget, Limits};
+use crate::{Extent, Locator, MemberName, Problem, ProblemKind};
+
+/// A zip archive whose central directory was read.
+#[derive(Debug, Clone)]
+pub struct Zip {
+    bytes: SharedBytes,
+    members: Vec<ZipMember>,
+}
+
+/// A zip archive, and what is wrong with it.
+#[derive(Debug)]
+pub struct Opened {
+    /// The archive.
+    pub zip: Zip,
+    /// What is wrong with its structure, sorted; the data of members was not read yet.
+    pub problems: Vec<Problem>,
+}
+
+/// What a member is, by its name and its attributes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum MemberKind {
+    /// A file.
+    File,
+    /// A directory: its name ends in a slash.
+    Dir,
+    /// A symbolic link, whose data is the target; pip writes a file that holds the target.
+    Symlink,
+}
+
+/// A member as the central directory describes it.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ZipMember {
+    /// The name, byte for byte.
+    pub name: MemberName,
+    /// Bytes unpacked, as claimed; [`MemberReader`] verifies it.
+    pub size: u64,
+    /// Bytes packed, as claimed.
+    pub packed: u64,
+    /// CRC-32 of the unpacked bytes, as claimed; [`MemberReader`] verifies it.
+    pub crc: u32,
+    /// What it is.
+    pub kind: MemberKind,
+    /// Whether a later member of the same name is what an installer leaves on disk.
+    pub shadowed: bool,
+    method: Method,
+    /// Where the packed bytes are, or why they cannot be read.
+    data: Result<Range<u64>, Fault>,
+}
+
+impl ZipMember {
+    /// Whether [`Zip::reader`] can be asked for it. Where not, the reason is among
+    /// [`Opened::problems`] already.
+    pub fn is_readable(&self) -> bool {
+        self.data.is_ok()
+    }
+}
+
+/// How a member is packed; other methods make it unreadable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Method {
+    Stored,
+    Deflated,
+}
+
+impl Zip {
+    /// Reads the central directory and compares it with every local header.
+    ///
+    /// # Errors
+    ///
+    /// The problem of an archive without a central directory.
+    pub fn open(bytes: SharedBytes, at: &Locator, limits: &Limits) -> Result<Opened, Problem> {
+        let whole = |fault: Fault| fault.at(at.clone(), Extent::Artifact);
+        let mut report = Report::new(at);
+        let window = Window::new(&bytes);
+        let end = end::find(&window, bytes.len(), &mut report).map_err(whole)?;
+        let mut listing = directory::read(&end, limits, &mut report);
+        local::compare(&end, &window, &mut listing.members, &mut report);
+        layout::check(&end, &bytes, &listing, &mut report);
+        let mut members: Vec<_> = listing
+            .members
+            .into_iter()
+            .map(|listed| listed.member)
+            .collect();
+        name::check(&mut members, &mut report);
+        Ok(Opened {
+            zip: Self { bytes, members },
+            problems: report.finish(),
+        })
+    }
+
+    /// An archive of which nothing can be read, so that what was named can still be reported on.
+    pub fn unreadable(bytes: SharedBytes) -> Self {
+        Self {
+            bytes,
+            members: Vec::new(),
+        }
+    }
+
+    /// The members in the order of the central directory, shadowed ones too.
+    pub fn members(&self) -> &[ZipMember] {
+        &self.members
+    }
+
+    /// Reads a member from its first byte; it can be read again, and on several threads at once.
+    ///
+    /// # Errors
+    ///
+    /// Why the member cannot be read; [`Opened::problems`] holds the same.
+    pub fn reader<'b>(&self, index: usize, budget: &'b Budget) -> Result<MemberReader<'b>, Fault> {
+        let member = self.members.get(index).ok_or_else(|| {
+            Fault::new(ProblemKind::MalformedArchive, format!("no member {index}"))
+        })?;
+        let data = self.bytes.slice(member.data.clone()?);
+        Ok(MemberReader::new(member, &data, budget))
+    }
+}
+
+/// Why `bytes` are no zip archive.
+fn not_a_zip(bytes: &SharedBytes) -> Fault {
+    let mut head = [0; Kind::HEAD];
+    match bytes.read_at(&mut head, 0) {
+        Err(error) => Fault::of(&error),
+        Ok(n) => {
+            let head = head.get(..n).unwrap_or_default();
+            if Kind::sniff(head) == Some(Kind::Zip) {
+                let detail = "the archive has no central directory at its end";
+                return Fault::new(ProblemKind::Truncated, detail);
+            }
+            let detail = format!("no zip archive: {}", describe(head));
+            Fault::new(ProblemKind::NotAnArchive, detail)
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Directories: every regular file below one, and the package that it belongs to.
+//!
+//! Responsible for the walk: sorted, portable, within the tree. Links are not followed, since what
+//! they lead to inside the tree is walked anyway; one that leads out is a problem where it could
+//! hide device code. It opens no file but metadata.
+
+mod packages;
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::archive::Fault;
+use crate::limits::{LimitHit, Limits};
+use crate::{Extent, Locator, MemberName, Problem, ProblemKind};
+
+/// A directory, walked.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Dir {
+    /// Where it is.
+    pub at: Locator,
+    /// Its regular files, sorted by the bytes of their names.
+    pub files: Vec<DirFile>,
+    /// The packages that are installed in it, sorted by where their metadata is.
+    pub packages: Vec<Package>,
+    /// What could not be read or was not followed, sorted.
+    pub problems: Vec<Problem>,
+    /// Links that were not followed without loss: to something inside, to nothing, to no library.
+    pub links_skipped: u64,
+    /// Sockets, devices and the like.
+    pub special_skipped: u64,
+}
+
+/// A regular file below a directory.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct DirFile {
+    /// The name below the directory, with `/` on every system.
+    pub name: MemberName,
+    /// The path to open.
+    pub path: PathBuf,
+    /// Bytes, when the directory was walked.
+    pub size: u64,
+    /// The package it belongs to, as an index of [`Dir::packages`].
+    pub package: Option<usize>,
+}
+
+/// An installed package.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Package {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: Option<String>,
+    /// Requirements, as written in its metadata.
+    pub requires: Vec<String>,
+    /// The file that says so: `…/NAME-VERSION.dist-info/METADATA`.
+    pub metadata: MemberName,
+}
+
+impl Dir {
+    /// Walks `root`. What cannot be read is among its problems.
+    pub fn open(root: &Path, at: Locator, limits: &Limits) -> Self {
+        let mut dir = Self {
+            at,
+            files: Vec::new(),
+            packages: Vec::new(),
+            problems: Vec::new(),
+            links_skipped: 0,
+            special_skipped: 0,
+        };
+        dir.walk(root, limits);
+        dir.files
+            .sort_by(|one, other| one.name.as_bytes().cmp(other.name.as_bytes()));
+        packages::assign(&mut dir, limits);
+        dir.problems.sort();
+        dir
+    }
+
+    fn walk(&mut self, root: &Path, limits: &Limits) {
+        let canonical = fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
+        let mut pending = vec![(root.to_owned(), Vec::new())];
+        while let Some((path, prefix)) = pending.pop() {
+            let entries = match fs::read_dir(&path) {
+                Ok(entries) => entries,
+                Err(error) => {
+                    self.unreadable(&prefix, &error);
+                    continue;
+                }
+            };
+            for entry in entries {
+                let entry = match entry {
+                    Ok(entry) => entry,
+                    Err(error) => {
+                        self.unreadable(&prefix, &error);
+                        break;
+                    }
+                };
+                let name = join(&prefix, entry.file_name().as_encoded_bytes());
+                // Of the entry itself, not of what a link leads to.
+                let metadata = match entry.metadata() {
+                    Ok(metadata) => metadata,
+                    Err(error) => {
+                        self.unreadable(&name, &error);
+                        continue;
+                    }
+                };
+                if metadata.is_symlink() {
+                    self.judge_link(&entry.path(), &name, &canonical);
+                } else if metadata.is_dir() {
+                    pending.push((entry.path(), name));
+                } else if !metadata.is_file() {
+                    self.special_skipped += 1;
+                } else if self.files.len() as u64 >= limits.members {
+                    let fault = Fault::from(LimitHit::Members(limits.members));
+                    self.problems
+                        .push(fault.at(self.at.clone(), Extent::RestOfArchive));
+                    return;
+                } else {
+                    self.files.push(DirFile {
+                        name: MemberName::from_bytes(&name),
+                        path: entry.path(),
+                        size: metadata.len(),
+                        package: None,
+                    });
+                }
+            }
+        }
+    }
+
+    /// What a link inside the tree leads to is walked under its own name. A link out of the tree
+    /// is reported where it leads to a library or to a directory, which could hold libraries.
+    fn judge_link(&mut self, link: &Path, name: &[u8], root: &Path) {
+        let outside = fs::canonicalize(link)
+            .ok()
+            .filter(|target| !target.starts_with(root));
+        let Some(target) =
+            outside.filter(|target| target.is_dir() || is_library(link) || is_library(target))
+        else {
+            self.links_skipped += 1;
+            return;
+        };
+        let what = if target.is_dir() {
+            "a directory"
+        } else {
+            "a library"
+        };
+        let fault = Fault::new(
+            ProblemKind::NotFollowed,
+            format!("a link to {what} outside of the tree"),
+        );
+        let at = self.at.member(&MemberName::from_bytes(name));
+        self.problems.push(fault.at(at, Extent::Member));
+    }
+
+    fn unreadable(&mut self, name: &[u8], error: &io::Error) {
+        let (at, extent) = if name.is_empty() {
+            (self.at.clone(), Extent::Artifact)
+        } else {
+            (
+                self.at.member(&MemberName::from_bytes(name)),
+                Extent::Member,
+            )
+        };
+        let fault = Fault::new(ProblemKind::Io, error.to_string());
+        self.problems.push(fault.at(at, extent));
+    }
+}
+
+fn join(prefix: &[u8], name: &[u8]) -> Vec<u8> {
+    if prefix.is_empty() {
+        return name.to_owned();
+    }
+    [prefix, name].join(&b'/')
+}
+
+/// Whether a file is called as those that hold device code are.
+fn is_library(path: &Path) -> bool {
+    let name = path
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .to_ascii_lowercase();
+    let suffixes = [
+        ".so", ".dll", ".pyd", ".dylib", ".a", ".lib", ".cubin", ".fatbin", ".ptx", ".whl",
+    ];
+    suffixes.into_iter().any(|suffix| name.ends_with(suffix)) || name.contains(".so.")
+}

@@ -1,0 +1,189 @@
+//! Single files: which are wheels, which are source distributions, and all others.
+//!
+//! Format: PEP 625 for names of source distributions.
+
+use std::io::{self, Read as _};
+
+use flate2::bufread::GzDecoder;
+
+use super::wheel::version::{same_name, same_version};
+use super::{Source, Wheel};
+use crate::Locator;
+use crate::archive::{Kind, MemberKind, SharedBytes, Zip};
+use crate::limits::Limits;
+
+/// A file that is no package.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct PlainFile {
+    /// Where it is.
+    pub at: Locator,
+    /// Its bytes.
+    pub bytes: SharedBytes,
+    /// The archive or compressed stream that it is, by its first bytes.
+    pub kind: Option<Kind>,
+}
+
+impl PlainFile {
+    pub(super) fn open(bytes: SharedBytes, at: Locator) -> io::Result<Self> {
+        let kind = Kind::sniff(&head(&bytes)?);
+        Ok(Self { at, bytes, kind })
+    }
+}
+
+/// A source distribution. What it holds is only known once it is built.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Sdist {
+    /// Where it is.
+    pub at: Locator,
+    /// The file.
+    pub bytes: SharedBytes,
+    /// The package, from the file name.
+    pub name: String,
+    /// Its version, from the file name.
+    pub version: String,
+}
+
+/// Opens a file by what it turns out to be.
+pub(super) fn recognise(
+    bytes: SharedBytes,
+    at: Locator,
+    name: &str,
+    limits: &Limits,
+) -> io::Result<Source> {
+    let file = PlainFile::open(bytes, at)?;
+    let content = match file.kind {
+        Some(Kind::Zip) => in_zip(&file, limits),
+        Some(Kind::Gzip) => in_gzip(&file, name),
+        _ => Content::Other,
+    };
+    let PlainFile { at, bytes, .. } = file;
+    if content == Content::Wheel || is_named_wheel(name) {
+        return Ok(Source::Wheel(Wheel::from_bytes(bytes, at, name, limits)));
+    }
+    Ok(
+        match split_sdist(name).filter(|_| content == Content::Sdist) {
+            Some((package, version)) => Source::Sdist(Sdist {
+                at,
+                bytes,
+                name: package.to_owned(),
+                version: version.to_owned(),
+            }),
+            None => Source::File(PlainFile {
+                at,
+                bytes,
+                kind: file.kind,
+            }),
+        },
+    )
+}
+
+/// Whether a file is called a wheel, whatever the case of the suffix.
+pub(super) fn is_named_wheel(name: &str) -> bool {
+    let suffix = name.len().checked_sub(4).and_then(|at| name.get(at..));
+    suffix.is_some_and(|suffix| suffix.eq_ignore_ascii_case(".whl"))
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Content {
+    Wheel,
+    Sdist,
+    Other,
+}
+
+fn in_zip(file: &PlainFile, limits: &Limits) -> Content {
+    // What is wrong with it is found again, and reported, when it is read.
+    let Ok(opened) = Zip::open(file.bytes.clone(), &file.at, limits) else {
+        return Content::Other;
+    };
+    let files = || {
+        let members = opened.zip.members().iter();
+        members
+            .filter(|member| member.kind == MemberKind::File)
+            .map(|member| member.name.as_str())
+    };
+    let parts = |name: &'_ str, dir: fn(&str) -> bool, file: &str| {
+        name.split_once('/')
+            .is_some_and(|(top, rest)| dir(top) && rest == file)
+    };
+    if files().any(|name| parts(name, |top| top.ends_with(".dist-info"), "WHEEL")) {
+        Content::Wheel
+    } else if files().any(|name| parts(name, |_| true, "PKG-INFO")) {
+        Content::Sdist
+    } else {
+        Content::Other
+    }
+}
+
+/// A source distribution is a tar archive of one directory that is called as the file is.
+fn in_gzip(file: &PlainFile, name: &str) -> Content {
+    let Some((package, version)) = split_sdist(name) else {
+        return Content::Other;
+    };
+    let mut header = [0; 512];
+    if GzDecoder::new(file.bytes.cursor())
+        .read_exact(&mut header)
+        .is_err()
+        || Kind::sniff(&header) != Some(Kind::Tar)
+    {
+        return Content::Other;
+    }
+    // The name is the first field of a tar header, 100 bytes at most.
+    let first = header.iter().take(100).take_while(|byte| **byte != 0);
+    let first = String::from_utf8_lossy(&first.copied().collect::<Vec<_>>()).into_owned();
+    let top = first
+        .trim_start_matches("./")
+        .split('/')
+        .next()
+        .unwrap_or_default();
+    match top.rsplit_once('-') {
+        Some((one, other)) if same_name(one, package) && same_version(other, version) => {
+            Content::Sdist
+        }
+        _ => Content::Other,
+    }
+}
+
+/// Name and version of `NAME-VERSION.tar.gz` or `NAME-VERSION.zip`.
+fn split_sdist(name: &str) -> Option<(&str, &str)> {
+    let stem = name
+        .strip_suffix(".tar.gz")
+        .or_else(|| name.strip_suffix(".zip"))?;
+    let (package, version) = stem.rsplit_once('-')?;
+    let named = !package.is_empty() && version.starts_with(|c: char| c.is_ascii_digit());
+    named.then_some((package, version))
+}
+
+fn head(bytes: &SharedBytes) -> io::Result<Vec<u8>> {
+    let mut head = vec![0; Kind::HEAD];
+    let n = bytes.read_at(&mut head, 0)?;
+    head.truncate(n);
+    Ok(head)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn splits_names_of_source_distributions() {
+        assert_eq!(
+            split_sdist("flash_attn-2.8.3.tar.gz"),
+            Some(("flash_attn", "2.8.3"))
+        );
+        assert_eq!(
+            split_sdist("python-dateutil-2.9.zip"),
+            Some(("python-dateutil", "2.9"))
+        );
+        for name in [
+            "a.tar.gz",
+            "a-b.tar.gz",
+            "-1.tar.gz",
+            "a-1.tar.bz2",
+            "a-1.whl",
+        ] {
+            assert_eq!(split_sdist(name), None, "{name}");
+        }
+    }
+}

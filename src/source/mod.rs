@@ -1,0 +1,134 @@
+//! Sources: what the user names, opened far enough to say what it is and who owns which file.
+//!
+//! Responsible for arguments of the command line, for file names and metadata of packages, and for
+//! walking directories. It reads archives through `archive`, and knows nothing of device code or
+//! of policies. Nothing is installed, imported or unpacked to disk.
+
+mod bounded;
+mod dir;
+mod file;
+mod spec;
+pub mod wheel;
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+pub use dir::{Dir, DirFile, Package};
+pub use file::{PlainFile, Sdist};
+pub use spec::SourceSpec;
+pub use wheel::{Wheel, WheelFilename};
+
+use self::spec::SpecKind;
+use crate::archive::SharedBytes;
+use crate::limits::Limits;
+use crate::{Error, ErrorKind, Locator, MemberName, Problem};
+
+/// What the user named, opened.
+#[derive(Debug)]
+#[non_exhaustive]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one for each input of a run, and most inputs are wheels"
+)]
+pub enum Source {
+    /// A wheel.
+    Wheel(Wheel),
+    /// A source distribution, which holds no device code before it is built.
+    Sdist(Sdist),
+    /// A directory, a virtual environment for one.
+    Dir(Dir),
+    /// Any other file.
+    File(PlainFile),
+}
+
+impl Source {
+    /// The address of what the user named.
+    pub fn at(&self) -> &Locator {
+        match self {
+            Self::Wheel(wheel) => &wheel.at,
+            Self::Sdist(sdist) => &sdist.at,
+            Self::Dir(dir) => &dir.at,
+            Self::File(file) => &file.at,
+        }
+    }
+
+    /// What could not be read while it was opened.
+    pub fn problems(&self) -> &[Problem] {
+        match self {
+            Self::Wheel(wheel) => &wheel.problems,
+            Self::Dir(dir) => &dir.problems,
+            Self::Sdist(_) | Self::File(_) => &[],
+        }
+    }
+}
+
+/// Opens what `spec` names, the `index`th input of the run.
+///
+/// # Errors
+///
+/// What does not exist or cannot be opened. What is found to be damaged is a [`Problem`] of the
+/// source instead.
+pub fn open(spec: &SourceSpec, index: usize, limits: &Limits) -> Result<Source, Error> {
+    let path = spec.path();
+    let at = Locator::root(index, shown(path));
+    let metadata = fs::metadata(path).map_err(|error| cannot_open(path, error))?;
+    if metadata.is_dir() {
+        return match spec.kind() {
+            SpecKind::Bare | SpecKind::Dir => Ok(Source::Dir(Dir::open(path, at, limits))),
+            SpecKind::Wheel | SpecKind::File => Err(wrong_kind(spec, "a directory")),
+        };
+    }
+    if !metadata.is_file() {
+        return Err(wrong_kind(spec, "neither a regular file nor a directory"));
+    }
+    if spec.kind() == SpecKind::Dir {
+        return Err(wrong_kind(spec, "a file"));
+    }
+    let bytes = SharedBytes::open(path).map_err(|error| cannot_open(path, error))?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    match spec.kind() {
+        SpecKind::Wheel => Ok(Source::Wheel(Wheel::from_bytes(bytes, at, &name, limits))),
+        SpecKind::File => PlainFile::open(bytes, at).map(Source::File),
+        SpecKind::Bare | SpecKind::Dir => file::recognise(bytes, at, &name, limits),
+    }
+    .map_err(|error| cannot_open(path, error))
+}
+
+/// A path as the user typed it, with what is no text escaped.
+fn shown(path: &Path) -> String {
+    MemberName::from_bytes(path.as_os_str().as_encoded_bytes()).to_string()
+}
+
+fn wrong_kind(spec: &SourceSpec, what: &str) -> Error {
+    let path = shown(spec.path());
+    Error::new(ErrorKind::Input, format!("`{path}` is {what}")).with_hint(match spec.kind() {
+        SpecKind::Dir => format!("leave out `dir:`: `{path}` is recognised by its content"),
+        SpecKind::Bare => "name a file or a directory".to_owned(),
+        SpecKind::Wheel | SpecKind::File => "use `dir:PATH` for a directory".to_owned(),
+    })
+}
+
+fn cannot_open(path: &Path, error: io::Error) -> Error {
+    let path = shown(path);
+    let (message, hint) = match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => (
+            format!("`{path}` does not exist"),
+            spec::hint_where_nothing_is(&path),
+        ),
+        io::ErrorKind::PermissionDenied => (
+            format!("`{path}` may not be read"),
+            "allow this user to read it, or run as one who may".to_owned(),
+        ),
+        _ => (
+            format!("`{path}` could not be opened"),
+            "check that it is on a disk that can be read".to_owned(),
+        ),
+    };
+    Error::new(ErrorKind::Input, message)
+        .with_hint(hint)
+        .with_source(error)
+}
+
+#[cfg(test)]
+mod tests;

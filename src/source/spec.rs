@@ -1,0 +1,329 @@
+//! Arguments of the command line: which file or directory, and how it is to be read.
+//!
+//! Responsible for schemes (`wheel:PATH`), for paths without one, and for wildcards that the shell
+//! left alone, as those of Windows do. It opens nothing.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use super::shown;
+use crate::{Error, ErrorKind};
+
+/// An input of the command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceSpec {
+    kind: SpecKind,
+    path: PathBuf,
+}
+
+/// How an input is to be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SpecKind {
+    /// By what it turns out to be.
+    Bare,
+    /// `wheel:`
+    Wheel,
+    /// `file:`
+    File,
+    /// `dir:`
+    Dir,
+}
+
+/// What can be named.
+const SUPPORTED: &str = "name a path, `wheel:PATH`, `dir:PATH` or `file:PATH`";
+
+impl SourceSpec {
+    /// Understands an argument; `index` and content are looked at when it is opened.
+    ///
+    /// # Errors
+    ///
+    /// A scheme that is not known, or that is not read yet.
+    pub fn parse(argument: &OsStr) -> Result<Self, Error> {
+        // What is no text has no scheme: it can only be a path.
+        let Some(text) = argument.to_str() else {
+            return Ok(Self {
+                kind: SpecKind::Bare,
+                path: argument.into(),
+            });
+        };
+        if text == "-" {
+            return Err(
+                Error::new(ErrorKind::Usage, "standard input is not read yet")
+                    .with_hint("save it to a file and name that"),
+            );
+        }
+        let (kind, path) = match scheme(text) {
+            None => (SpecKind::Bare, text),
+            Some((scheme, rest)) => (known(&scheme.to_ascii_lowercase(), text)?, rest),
+        };
+        if path.is_empty() {
+            let message = format!("`{text}` names no file");
+            return Err(Error::new(ErrorKind::Usage, message).with_hint(SUPPORTED));
+        }
+        Ok(Self {
+            kind,
+            path: path.into(),
+        })
+    }
+
+    /// The inputs that this names: itself, or what its wildcards match, in the order of names.
+    ///
+    /// Only `*` and `?` in the last component are wildcards, and only where nothing has that name.
+    ///
+    /// # Errors
+    ///
+    /// Wildcards that match nothing.
+    pub fn expand(self) -> Result<Vec<Self>, Error> {
+        let pattern = self
+            .path
+            .file_name()
+            .and_then(OsStr::to_str)
+            .unwrap_or_default();
+        if !pattern.contains(['*', '?']) || fs::symlink_metadata(&self.path).is_ok() {
+            return Ok(vec![self]);
+        }
+        let parent = self.path.parent().unwrap_or(Path::new(""));
+        let listed = if parent == Path::new("") {
+            Path::new(".")
+        } else {
+            parent
+        };
+        let mut names: Vec<_> = fs::read_dir(listed)
+            .into_iter()
+            .flatten()
+            .filter_map(|entry| Some(entry.ok()?.file_name()))
+            .filter(|name| matches(pattern, &name.to_string_lossy()))
+            .collect();
+        names.sort();
+        if names.is_empty() {
+            let message = format!("nothing matches `{}`", shown(&self.path));
+            let hint = format!("look at what is in `{}`", shown(listed));
+            return Err(Error::new(ErrorKind::Input, message).with_hint(hint));
+        }
+        let found = names.into_iter().map(|name| Self {
+            kind: self.kind,
+            path: parent.join(name),
+        });
+        Ok(found.collect())
+    }
+
+    /// The path, as typed.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn kind(&self) -> SpecKind {
+        self.kind
+    }
+}
+
+impl FromStr for SourceSpec {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::parse(text.as_ref())
+    }
+}
+
+/// The scheme before the first colon and what follows it. One letter is a Windows drive.
+fn scheme(text: &str) -> Option<(&str, &str)> {
+    let (scheme, rest) = text.split_once(':')?;
+    let letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.' | '_');
+    let named = scheme.len() > 1 && scheme.starts_with(|c: char| c.is_ascii_alphabetic());
+    (named && scheme.chars().all(letter)).then_some((scheme, rest))
+}
+
+fn known(scheme: &str, text: &str) -> Result<SpecKind, Error> {
+    let hint = match scheme {
+        "wheel" => return Ok(SpecKind::Wheel),
+        "file" => return Ok(SpecKind::File),
+        "dir" => return Ok(SpecKind::Dir),
+        "http" | "https" => "download the file and name it".to_owned(),
+        "conda" => "unpack the package and name the directory".to_owned(),
+        "docker" | "docker-archive" | "oci" | "oci-archive" | "oci-dir" | "registry" => {
+            "copy the packages out of the image and name the directory".to_owned()
+        }
+        "lock" => "download the locked files and name them".to_owned(),
+        _ => {
+            let message = format!("`{scheme}:` is no kind of input");
+            let hint = format!("{SUPPORTED}; a path that has a colon is written `./{text}`");
+            return Err(Error::new(ErrorKind::Usage, message).with_hint(hint));
+        }
+    };
+    let message = format!("`{scheme}:` inputs are not read yet");
+    Err(Error::new(ErrorKind::Usage, message).with_hint(format!("{hint}: {SUPPORTED}")))
+}
+
+/// What to do where nothing has the name that was typed.
+pub(super) fn hint_where_nothing_is(path: &str) -> String {
+    let requirement = ["==", ">=", "<=", "~=", "!="]
+        .into_iter()
+        .any(|sign| path.contains(sign));
+    let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '[' | ']' | ',');
+    if requirement || path.chars().all(word) {
+        format!(
+            "check the spelling; if it is a package, fetch it with `pip download --no-deps '{path}'` and name the file"
+        )
+    } else {
+        "check the spelling, and the directory that you are in".to_owned()
+    }
+}
+
+/// Whether a name matches a pattern of `*` and `?`, as shells match: a leading dot only by a dot.
+fn matches(pattern: &str, name: &str) -> bool {
+    if name.starts_with('.') && !pattern.starts_with('.') {
+        return false;
+    }
+    let fold = |text: &str| -> Vec<char> {
+        let same = if cfg!(windows) {
+            text.to_lowercase()
+        } else {
+            text.to_owned()
+        };
+        same.chars().collect()
+    };
+    let (pattern, name) = (fold(pattern), fold(name));
+    let (mut p, mut n) = (0, 0);
+    // Where to go on when the text after the last `*` does not match: one character further.
+    let mut retry = None;
+    while n < name.len() {
+        match pattern.get(p) {
+            Some('*') => {
+                retry = Some((p, n));
+                p += 1;
+            }
+            Some(c) if *c == '?' || name.get(n) == Some(c) => {
+                p += 1;
+                n += 1;
+            }
+            _ => {
+                let Some((star, from)) = &mut retry else {
+                    return false;
+                };
+                *from += 1;
+                (p, n) = (*star + 1, *from);
+            }
+        }
+    }
+    pattern.iter().skip(p).all(|c| *c == '*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(text: &str) -> (SpecKind, String) {
+        let spec: SourceSpec = text.parse().unwrap();
+        (spec.kind, spec.path.to_str().unwrap().to_owned())
+    }
+
+    #[test]
+    fn knows_schemes_and_windows_drives() {
+        for (text, kind, path) in [
+            ("a.whl", SpecKind::Bare, "a.whl"),
+            ("wheel:a.zip", SpecKind::Wheel, "a.zip"),
+            ("Dir:.", SpecKind::Dir, "."),
+            ("file:a:b", SpecKind::File, "a:b"),
+            (r"C:\x\a.whl", SpecKind::Bare, r"C:\x\a.whl"),
+            ("c:/x", SpecKind::Bare, "c:/x"),
+            ("./a:b", SpecKind::Bare, "./a:b"),
+            ("d/a:b", SpecKind::Bare, "d/a:b"),
+        ] {
+            assert_eq!(spec(text), (kind, path.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn refuses_what_it_cannot_read_and_says_what_it_can() {
+        for text in [
+            "conda:a.conda",
+            "oci-dir:x",
+            "oci-archive:x",
+            "docker-archive:x",
+            "registry:a/b",
+            "docker://a",
+            "https://example.org/a.whl",
+            "lock:uv.lock",
+            "gopher:x",
+            "wheel:",
+            "",
+            "-",
+        ] {
+            let error = text.parse::<SourceSpec>().unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Usage, "{text}");
+            assert!(error.hint().is_some(), "{text}");
+        }
+        let error = "ubuntu:22.04".parse::<SourceSpec>().unwrap_err();
+        assert_eq!(error.to_string(), "`ubuntu:` is no kind of input");
+        assert!(error.hint().unwrap().contains("`wheel:PATH`"));
+        assert!(error.hint().unwrap().contains("`./ubuntu:22.04`"));
+    }
+
+    #[test]
+    fn matches_as_a_shell_does() {
+        for (pattern, name, expected) in [
+            ("*.whl", "a.whl", true),
+            ("*.whl", ".whl", false),
+            (".*", ".whl", true),
+            ("*.whl", "a.whl.asc", false),
+            ("torch-?.*-cp3*.whl", "torch-2.9.1-cp312-x.whl", true),
+            ("?", "é", true),
+            ("?", "", false),
+            ("*", "", true),
+            ("**a*", "bba", true),
+            ("a*b*c", "abxbxc", true),
+            ("a*b*c", "abxbx", false),
+        ] {
+            assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
+        }
+        // Where a careless matcher takes forever.
+        assert!(!matches(&"*a".repeat(50), &"a".repeat(49)));
+        assert!(!matches(
+            &format!("{}b", "*a".repeat(30)),
+            &"a".repeat(3000)
+        ));
+    }
+
+    #[test]
+    fn expands_wildcards_that_the_shell_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["b.whl", "a.whl", "a.txt", ".c.whl"] {
+            fs::write(dir.path().join(name), "").unwrap();
+        }
+        let expand = |last: &str| {
+            let path = dir.path().join(last);
+            SourceSpec::parse(path.as_os_str()).unwrap().expand()
+        };
+        let names: Vec<_> = expand("*.whl")
+            .unwrap()
+            .iter()
+            .map(|spec| spec.path.file_name().unwrap().to_owned())
+            .collect();
+        assert_eq!(names, ["a.whl", "b.whl"]);
+        assert_eq!(expand("missing.whl").unwrap().len(), 1, "found out later");
+        let error = expand("*.conda").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Input);
+        assert!(error.to_string().contains("*.conda"));
+        assert!(error.hint().is_some());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_whose_name_has_a_star_is_taken_by_its_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("*.whl");
+        for name in ["*.whl", "a.whl"] {
+            fs::write(dir.path().join(name), "").unwrap();
+        }
+        let specs = SourceSpec::parse(path.as_os_str())
+            .unwrap()
+            .expand()
+            .unwrap();
+        assert_eq!(
+            specs.iter().map(SourceSpec::path).collect::<Vec<_>>(),
+            [path]
+        );
+    }
+}
