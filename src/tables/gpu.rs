@@ -14,6 +14,9 @@ use crate::error::Error;
 
 const FILE: &str = "gpus.yaml";
 
+/// Product lines that people leave out.
+const LINES: [&str; 3] = ["geforce", "quadro", "tesla"];
+
 /// What a GPU name stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GpuLookup<'a> {
@@ -38,7 +41,9 @@ pub enum GpuLookup<'a> {
 #[serde(deny_unknown_fields)]
 pub(super) struct AmbiguousName {
     pub(super) name: String,
+    #[serde(deserialize_with = "yaml::words")]
     pub(super) cc: Vec<ComputeCapability>,
+    #[serde(deserialize_with = "yaml::words")]
     pub(super) sources: Vec<String>,
 }
 
@@ -76,7 +81,7 @@ impl GpuTable {
         let mut names = BTreeMap::<_, Vec<_>>::new();
         let mut short = BTreeMap::<_, Vec<_>>::new();
         for (index, row) in file.gpus.iter().enumerate() {
-            let mut add = |map: &mut BTreeMap<String, Vec<usize>>, key: String| {
+            let add = |map: &mut BTreeMap<String, Vec<usize>>, key: String| {
                 let rows = map.entry(key).or_default();
                 if rows.last() != Some(&index) {
                     rows.push(index);
@@ -138,7 +143,9 @@ impl GpuTable {
                 capabilities: row.cc.clone(),
             });
         }
-        let indices = self.names.get(&key).or_else(|| self.short.get(&key))?;
+        // `Quadro K620` as `K620`, and `Tesla V100` though the table has `V100`
+        let indices = self.names.get(&key).or_else(|| self.short.get(&key));
+        let indices = indices.or_else(|| self.names.get(&without_line(words)?.concat()))?;
         let mut rows = indices.iter().filter_map(|&index| self.rows.get(index));
         let first = rows.next()?;
         let capabilities: BTreeSet<_> = rows
@@ -158,15 +165,13 @@ impl GpuTable {
 
     /// The names that are spelt most like `key`, at most three.
     fn nearest(&self, key: &str) -> Vec<String> {
-        let scored = self
-            .names
-            .iter()
-            .chain(&self.short)
-            .filter_map(|(k, rows)| {
-                let score = strsim::normalized_damerau_levenshtein(key, k);
-                let row = rows.first().and_then(|&index| self.rows.get(index))?;
-                (score >= 0.6).then_some((score, row.name.as_str()))
-            });
+        let scored = self.names.iter().filter_map(|(name, rows)| {
+            let short = LINES.iter().find_map(|line| name.strip_prefix(line));
+            let score = |name| strsim::normalized_damerau_levenshtein(key, name);
+            let score = score(name).max(short.map_or(0.0, score));
+            let row = rows.first().and_then(|&index| self.rows.get(index))?;
+            (score >= 0.6).then_some((score, row.name.as_str()))
+        });
         let mut scored: Vec<_> = scored.collect();
         scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
         let mut nearest: Vec<String> = Vec::new();
@@ -197,7 +202,7 @@ fn without_line(words: &[String]) -> Option<&[String]> {
     let letter = rest
         .iter()
         .any(|word| word.bytes().any(|b| b.is_ascii_alphabetic()));
-    (matches!(line.as_str(), "geforce" | "quadro" | "tesla") && letter).then_some(rest)
+    (LINES.contains(&line.as_str()) && letter).then_some(rest)
 }
 
 /// The GPU of a vGPU profile: `GRID A100-10C`, `NVIDIA A10-24Q`, `GRID A100-1-5CME`.
@@ -212,10 +217,8 @@ fn vgpu(words: &[String]) -> Option<Vec<String>> {
         [rest @ .., slices] if slices.len() == 1 && is_number(slices) => rest,
         _ => rest,
     };
-    Some(match rest {
-        [grid, rest @ ..] if grid == "grid" => rest.to_vec(),
-        _ => rest.to_vec(),
-    })
+    let grid = rest.first().is_some_and(|word| word == "grid");
+    Some(rest.iter().skip(usize::from(grid)).cloned().collect())
 }
 
 /// The name without one memory or form-factor word at its end: `80GB`, `80 GB`, `SXM4`, `PCIe`, `HBM3e`, `NVL72`.
@@ -240,4 +243,146 @@ fn without_suffix(words: &[String]) -> Option<&[String]> {
 
 fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Tables;
+    use super::*;
+
+    fn cc(text: &str) -> ComputeCapability {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn gpus_have_the_capability_that_nvidia_documents() {
+        // https://developer.nvidia.com/cuda-gpus and cuda-legacy-gpus; spellings of nvidia-smi and of people
+        for (name, expected) in [
+            ("H100", "9.0"),
+            ("h100-sxm", "9.0"),
+            ("NVIDIA H100 80GB HBM3", "9.0"),
+            ("NVIDIA H100 80 GB PCIe", "9.0"),
+            ("NVIDIA H100 80GB HBM3 MIG 1g.10gb", "9.0"),
+            ("NVIDIA GH200 480GB", "9.0"),
+            ("H200", "9.0"),
+            ("NVIDIA GeForce RTX 4090", "8.9"),
+            ("RTX 4090", "8.9"),
+            ("L4", "8.9"),
+            ("NVIDIA L40S-48Q", "8.9"),
+            ("NVIDIA RTX 6000 Ada Generation", "8.9"),
+            ("RTX 5090", "12.0"),
+            ("rtx-5090", "12.0"),
+            ("rtx5090", "12.0"),
+            ("RTX_5090", "12.0"),
+            ("GeForce RTX 5090 Laptop GPU", "12.0"),
+            ("A100", "8.0"),
+            ("NVIDIA A100-SXM4-80GB", "8.0"),
+            ("NVIDIA A100 80GB PCIe MIG 1g.10gb", "8.0"),
+            ("GRID A100-10C", "8.0"),
+            ("GRID A100-1-5CME", "8.0"),
+            ("a100-40g", "8.0"),
+            ("NVIDIA A10-24Q", "8.6"),
+            ("A10G", "8.6"),
+            ("RTX 3090", "8.6"),
+            ("NVIDIA RTX A6000", "8.6"),
+            ("T4", "7.5"),
+            ("Tesla T4", "7.5"),
+            ("T4G", "7.5"),
+            ("V100", "7.0"),
+            ("Tesla V100", "7.0"),
+            ("Tesla A100", "8.0"),
+            ("Tesla V100-SXM2-16GB", "7.0"),
+            ("v100s", "7.0"),
+            ("P100", "6.0"),
+            ("Tesla P100-PCIE-16GB", "6.0"),
+            ("GTX 1060", "6.1"),
+            ("GTX 1080 Ti", "6.1"),
+            ("P40", "6.1"),
+            ("Quadro K620", "5.0"),
+            ("K620", "5.0"),
+            ("M60", "5.2"),
+            ("K80", "3.7"),
+            ("K40", "3.5"),
+            ("B200", "10.0"),
+            ("NVIDIA GB200", "10.0"),
+            ("GB200 NVL72", "10.0"),
+            ("B300", "10.3"),
+            ("NVIDIA B300 SXM6 AC", "10.3"),
+            ("GB300", "10.3"),
+            ("GB10", "12.1"),
+            ("DGX Spark", "12.1"),
+            ("NVIDIA Thor", "11.0"),
+            ("Orin (nvgpu)", "8.7"),
+            ("AGX Orin", "8.7"),
+            ("Jetson Nano", "5.3"),
+            ("agx xavier", "7.2"),
+        ] {
+            match Tables::builtin().gpu(name) {
+                GpuLookup::Found(row) => assert_eq!(row.cc, [cc(expected)], "{name}"),
+                other => panic!("{name}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn names_of_several_chips_are_ambiguous() {
+        for (name, expected) in [
+            ("GT 730", &["2.1", "3.0", "3.5"][..]),
+            ("GeForce GT 730 2GB", &["2.1", "3.0", "3.5"]),
+            ("gt1030", &["3.0", "6.1"]),
+            ("RTX 6000", &["7.5", "8.9", "12.0"]),
+            ("rtx-4000", &["7.5", "8.9"]),
+            ("NVIDIA TITAN X", &["5.2", "6.1"]),
+        ] {
+            let expected: Vec<_> = expected.iter().map(|text| cc(text)).collect();
+            match Tables::builtin().gpu(name) {
+                GpuLookup::Ambiguous { capabilities, .. } => {
+                    assert_eq!(capabilities, expected, "{name}");
+                }
+                other => panic!("{name}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn every_name_and_alias_of_the_table_is_found() {
+        for row in Tables::builtin().gpus() {
+            for name in std::iter::once(&row.name).chain(&row.aliases) {
+                for spelling in [
+                    name.clone(),
+                    format!("NVIDIA {name}"),
+                    name.to_uppercase(),
+                    name.replace(' ', "_"),
+                ] {
+                    match Tables::builtin().gpu(&spelling) {
+                        GpuLookup::Found(found) => assert_eq!(found.cc, row.cc, "{spelling}"),
+                        GpuLookup::Ambiguous { capabilities, .. } => {
+                            assert!(
+                                row.cc.iter().all(|cc| capabilities.contains(cc)),
+                                "{spelling}"
+                            );
+                        }
+                        GpuLookup::Unknown { .. } => panic!("{spelling}"),
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn unknown_names_suggest_at_most_three() {
+        let nearest = |name: &str| match Tables::builtin().gpu(name) {
+            GpuLookup::Unknown { nearest } => nearest,
+            other => panic!("{name}: {other:?}"),
+        };
+        assert!(nearest("RTX 5900").contains(&"GeForce RTX 5090".to_owned()));
+        assert!(nearest("4000").contains(&"Quadro 4000".to_owned()));
+        assert!(nearest("H10O").contains(&"H100".to_owned()));
+        for name in [
+            "RTX 5900", "H10O", "A10O", "", "-", "nvidia", "MIG", "4000", "10C", "80GB",
+        ] {
+            assert!(nearest(name).len() <= 3, "{name}");
+        }
+        assert_eq!(nearest("Radeon Pro V520 of another vendor"), [""; 0]);
+    }
 }

@@ -6,6 +6,7 @@
 //! nothing and never the nearest row.
 
 mod arch;
+mod check;
 mod driver;
 mod gpu;
 mod library;

@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::yaml;
 use crate::cuda::{
     ComputeCapability, DriverBranch, DriverSpec, DriverVersion, PtxIsa, SmTarget, ToolkitVersion,
 };
@@ -65,6 +66,7 @@ pub struct GpuRow {
     /// The name, as `nvidia-smi` prints it but without `NVIDIA`, or as documents write it.
     pub name: String,
     /// Its compute capability; several where one name covers several chips, none where unknown.
+    #[serde(deserialize_with = "yaml::words")]
     pub cc: Vec<ComputeCapability>,
     /// What it is sold as.
     pub class: GpuClass,
@@ -72,12 +74,13 @@ pub struct GpuRow {
     #[serde(default)]
     pub aliases: Vec<String>,
     /// Chips: `GH100`.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "yaml::words")]
     pub chips: Vec<String>,
     /// PCI ids: `10de:2330`.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "yaml::words")]
     pub pci: Vec<String>,
     /// Where the row comes from.
+    #[serde(deserialize_with = "yaml::words")]
     pub sources: Vec<String>,
     /// Set where no source states the capability or the chip.
     pub confidence: Option<Confidence>,
@@ -101,6 +104,7 @@ pub struct SmRow {
     /// How the row is known.
     pub evidence: Evidence,
     /// Where the row comes from.
+    #[serde(deserialize_with = "yaml::words")]
     pub sources: Vec<String>,
     /// A remark.
     pub note: Option<String>,
@@ -136,7 +140,7 @@ pub struct CapabilityRow {
     #[serde(default)]
     pub tegra: bool,
     /// The capabilities that family-specific code for this one reaches, itself included; empty without such a target.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "yaml::words")]
     pub family: Vec<ComputeCapability>,
     /// The number that newer toolkits give it.
     pub renamed_to: Option<ComputeCapability>,
@@ -147,6 +151,7 @@ pub struct CapabilityRow {
     /// The last driver branch that supports such GPUs; none while branches go on.
     pub last_branch: Option<DriverBranch>,
     /// Where the row comes from.
+    #[serde(deserialize_with = "yaml::words")]
     pub sources: Vec<String>,
     /// A remark.
     pub note: Option<String>,
@@ -182,7 +187,7 @@ pub struct BranchRow {
     /// The CUDA version that its drivers report.
     pub cuda: ToolkitVersion,
     /// The desktop and data-centre capabilities that it supports, in rising order; Tegra is not listed.
-    #[serde(rename = "cc")]
+    #[serde(rename = "cc", deserialize_with = "yaml::words")]
     pub capabilities: Vec<ComputeCapability>,
     /// What kind of branch it is.
     #[serde(rename = "type")]
@@ -194,6 +199,7 @@ pub struct BranchRow {
     /// How the CUDA version is known.
     pub evidence: Evidence,
     /// Where the row comes from.
+    #[serde(deserialize_with = "yaml::words")]
     pub sources: Vec<String>,
     /// A remark.
     pub note: Option<String>,
@@ -220,6 +226,7 @@ pub struct NumberRow {
     /// How the range is known.
     pub evidence: Evidence,
     /// Where the row comes from.
+    #[serde(deserialize_with = "yaml::words")]
     pub sources: Vec<String>,
     /// A remark.
     pub note: Option<String>,
@@ -266,7 +273,7 @@ pub struct ToolkitRow {
     /// The SONAME of its runtime library on Linux.
     pub cudart: String,
     /// What it builds for, in rising order; empty where unknown.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "yaml::words")]
     pub targets: Vec<SmTarget>,
     /// The drivers paired with its updates, oldest first.
     #[serde(default)]
@@ -274,6 +281,7 @@ pub struct ToolkitRow {
     /// How the row is known.
     pub evidence: Evidence,
     /// Where the row comes from.
+    #[serde(deserialize_with = "yaml::words")]
     pub sources: Vec<String>,
     /// A remark.
     pub note: Option<String>,
@@ -301,6 +309,7 @@ pub struct PtxRow {
     /// How the row is known.
     pub evidence: Evidence,
     /// Where the row comes from.
+    #[serde(deserialize_with = "yaml::words")]
     pub sources: Vec<String>,
     /// A remark.
     pub note: Option<String>,
