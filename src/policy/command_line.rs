@@ -8,7 +8,8 @@ use super::values;
 use crate::cuda::ComputeCapability;
 use crate::tables::Tables;
 
-/// Fleet targets for names of GPUs and compute capabilities, all with one driver and platform. Each GPU once.
+/// Fleet targets for names of GPUs and compute capabilities, all with one driver and platform. Each
+/// GPU once.
 pub(super) fn targets(
     specs: &[impl AsRef<str>],
     driver: Option<&str>,

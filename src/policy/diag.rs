@@ -1,7 +1,7 @@
 //! Mistakes in a policy file: where each is, what is wrong, and what to write instead.
 //!
-//! Knows texts and places, and nothing of what a policy means. Prints nothing; the caller shows what
-//! [`Diagnostics::render`] returns.
+//! Knows texts and places, and nothing of what a policy means. Prints nothing; the caller shows
+//! what [`Diagnostics::render`] returns.
 
 use std::fmt;
 
@@ -13,7 +13,8 @@ use crate::{Error, ErrorKind};
 
 /// Mistakes that are kept; a file with more is no policy with typing errors.
 pub(super) const MOST: usize = 100;
-/// Bytes of lines that are shown for one mistake; laying out a long line a hundred times takes minutes.
+/// Bytes of lines that are shown for one mistake; laying out a long line a hundred times is
+/// slow.
 const SHOWN: usize = 8 << 10;
 /// Characters of foreign text that a message repeats.
 const QUOTED: usize = 60;
@@ -288,7 +289,8 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// The text without a byte order mark, and with lone carriage returns as line feeds, which YAML takes them for.
+    /// The text without a byte order mark, and with lone carriage returns as line feeds, which YAML
+    /// takes them for.
     pub(super) fn new(text: &str) -> Self {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut kept = String::with_capacity(text.len());

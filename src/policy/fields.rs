@@ -1,7 +1,7 @@
 //! Reading maps, lists and single values out of the node tree, reporting every surprise on the way.
 //!
-//! Knows YAML shapes and keeps the list of mistakes; what the keys mean is decided by its callers. Whoever gets
-//! nothing from here can rely on a mistake having been recorded.
+//! Knows YAML shapes and keeps the list of mistakes; what the keys mean is decided by its callers.
+//! Whoever gets nothing from here can rely on a mistake having been recorded.
 
 use std::collections::BTreeMap;
 
@@ -71,8 +71,9 @@ impl Check<'_> {
         self.mistakes.len() > MOST
     }
 
-    /// The value, or a mistake at `span`. Reads nothing once there are too many mistakes: looking for the nearest
-    /// spelling takes time, and a hostile file can ask for it a hundred thousand times.
+    /// The value, or a mistake at `span`. Reads nothing once there are too many mistakes: looking
+    /// for the nearest spelling takes time, and a hostile file can ask for it a hundred thousand
+    /// times.
     pub(super) fn accept<T>(
         &mut self,
         span: &Span,

@@ -220,6 +220,16 @@ mod tests {
     }
 
     #[test]
+    fn the_example_takes_the_driver_and_platform_asked_for() {
+        let tables = Tables::builtin();
+        let text = init(NONE, Some("570.86.15"), Some("linux/arm64"), tables).unwrap();
+        let policy = Policy::parse("smgate.yaml", &text, tables).unwrap();
+        let target = &policy.targets[0];
+        assert_eq!(target.driver, Some("570.86.15".parse().unwrap()));
+        assert_eq!(target.platform, Some("linux/arm64".parse().unwrap()));
+    }
+
+    #[test]
     fn unknown_targets_are_refused() {
         let error = init(&["h10o"], None, None, Tables::builtin()).unwrap_err();
         assert!(

@@ -1,8 +1,9 @@
 //! Policies: what code must run on, which findings count, and what is accepted.
 //!
-//! Text becomes a tree of spelled values (`yaml`), the tree becomes a valid [`Policy`] or a list of every mistake
-//! ([`Diagnostics`]). A policy can be checked without an artifact: nothing here knows packages, device code or
-//! verdicts, does I/O or looks at the clock. The schema is the one of the README, version 1.
+//! Text becomes a tree of spelled values (`yaml`), the tree becomes a valid [`Policy`] or a list of
+//! every mistake ([`Diagnostics`]). A policy can be checked without an artifact: nothing here knows
+//! packages, device code or verdicts, does I/O or looks at the clock. The schema is the one of the
+//! README, version 1.
 
 mod command_line;
 mod date;
@@ -72,6 +73,20 @@ impl Policy {
     pub const MAX_BYTES: usize = 1 << 20;
 
     /// Reads a policy. `origin` is the name of the file in messages.
+    ///
+    /// ```
+    /// use smgate::policy::Policy;
+    /// use smgate::rule::{Code, Level};
+    /// use smgate::tables::Tables;
+    ///
+    /// let text = "version: 1\ntargets:\n  - name: prod\n    gpu: H100\nlevels: {jit-only: deny}\n";
+    /// let policy = Policy::parse("smgate.yaml", text, Tables::builtin())?;
+    /// assert_eq!(policy.level(Code::JitOnly), Level::Deny);
+    ///
+    /// let mistakes = Policy::parse("smgate.yaml", "version: 1\ntarget: []\n", Tables::builtin());
+    /// assert!(mistakes.unwrap_err().render(false).contains("did you mean `targets`?"));
+    /// # Ok::<(), smgate::policy::Diagnostics>(())
+    /// ```
     ///
     /// # Errors
     ///

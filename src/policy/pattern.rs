@@ -1,7 +1,8 @@
 //! The patterns of policies: package names, package versions, and library paths.
 //!
-//! Knows how people name packages and files, and nothing of what is matched or why. Package names compare as the
-//! packaging specifications normalise them: case and the kind of separator do not matter.
+//! Knows how people name packages and files, and nothing of what is matched or why. Package names
+//! compare as the packaging specifications normalise them: case and the kind of separator do not
+//! matter.
 
 use std::fmt;
 
@@ -96,8 +97,8 @@ fn normalised(name: &str) -> String {
 
 /// A package version in which `*` and `?` stand for other characters: `2.15.0`, `2.15.*`.
 ///
-/// `2.15.*` means every release of 2.15, `2.15` itself included. A pattern without `+` does not look at what follows
-/// the `+` of a version: `2.9.1` means `2.9.1+cu126` too.
+/// `2.15.*` means every release of 2.15, `2.15` itself included. A pattern without `+` does not
+/// look at what follows the `+` of a version: `2.9.1` means `2.9.1+cu126` too.
 #[derive(Debug, Clone)]
 pub struct VersionPattern {
     text: String,
@@ -158,7 +159,8 @@ impl VersionPattern {
 
 /// A path inside an archive: `**/libtorch_cuda_linalg.so`, `torch/lib/*.so`.
 ///
-/// `*` stays within a folder and `**` does not. Without a `/`, the pattern means a file of that name in any folder.
+/// `*` stays within a folder and `**` does not. Without a `/`, the pattern means a file of that
+/// name in any folder.
 #[derive(Debug, Clone)]
 pub struct LibraryGlob {
     text: String,

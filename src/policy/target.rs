@@ -16,7 +16,8 @@ pub struct FleetTarget {
     pub name: String,
     /// The GPUs of the pool, at least one.
     pub gpus: Vec<TargetGpu>,
-    /// The oldest driver of the pool. Where the platform is Windows, its number is one of Windows drivers.
+    /// The oldest driver of the pool. Where the platform is Windows, its number is one of Windows
+    /// drivers.
     pub driver: Option<DriverSpec>,
     /// Operating system and CPU.
     pub platform: Option<Platform>,
@@ -31,7 +32,8 @@ pub struct FleetTarget {
 /// A GPU of a fleet target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TargetGpu {
-    /// What reports call it: the name in the tables, or `compute capability 9.0` where the policy names none.
+    /// What reports call it: the name in the tables, or `compute capability 9.0` where the policy
+    /// names none.
     pub name: String,
     /// What it has.
     pub cc: ComputeCapability,

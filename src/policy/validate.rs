@@ -1,6 +1,7 @@
 //! The node tree of a file to a valid policy, with every mistake of the file.
 //!
-//! Knows the schema of policies, version 1, at its top level; targets and waivers are checked beside their types.
+//! Knows the schema of policies, version 1, at its top level; targets and waivers are checked
+//! beside their types.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,6 +1,7 @@
 //! Single values of a policy, from their text: GPUs, capabilities, drivers, platforms, levels.
 //!
-//! The policy file and the command line read the same values, so nothing here knows where a text came from.
+//! The policy file and the command line read the same values, so nothing here knows where a text
+//! came from.
 
 use super::diag::{Fault, quote};
 use super::target::TargetGpu;
@@ -108,7 +109,8 @@ fn spelled_otherwise(text: &str) -> Option<ComputeCapability> {
     }
 }
 
-/// A driver version or branch. Numbers that no table knows are fine: fleets run builds that nobody lists.
+/// A driver version or branch. Numbers that no table knows are fine: fleets run builds that nobody
+/// lists.
 pub(super) fn driver(text: &str) -> Result<DriverSpec, Fault> {
     text.parse().map_err(|_error| {
         Fault::new(format!("{} is not a driver", quote(text)))

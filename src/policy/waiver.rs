@@ -1,6 +1,7 @@
 //! Waivers: findings and problems that are accepted, for a reason, until a day.
 //!
-//! Says what a waiver means; whether it was used and what becomes of a finding is decided in `verdict`.
+//! Says what a waiver means; whether it was used and what becomes of a finding is decided in
+//! `verdict`.
 
 use std::collections::BTreeSet;
 
@@ -49,8 +50,8 @@ pub struct WaiverSubject<'a> {
 impl Waiver {
     /// Whether it means a finding of `rule` about `subject`, whatever the day.
     ///
-    /// What the waiver names, the subject must have: a waiver for a library does not accept a finding about a package
-    /// as a whole.
+    /// What the waiver names, the subject must have: a waiver for a library does not accept a
+    /// finding about a package as a whole.
     pub fn matches(&self, rule: Code, subject: &WaiverSubject<'_>) -> bool {
         self.rule == rule
             && self
@@ -86,7 +87,8 @@ const KEYS: Keys = Keys {
 };
 
 impl Check<'_> {
-    /// Checks one waiver. `names` are the targets of the policy; `None` where they could not be read.
+    /// Checks one waiver. `names` are the targets of the policy; `None` where they could not be
+    /// read.
     pub(super) fn waiver(
         &mut self,
         node: &Node,

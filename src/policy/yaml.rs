@@ -1,11 +1,13 @@
 //! YAML text to a small tree of nodes that keep their spelling and place.
 //!
 //! This is the only policy file that names the YAML crate, and it must not know what a policy is.
-//! It reads parser events instead of deserializing, because a typed `serde` run stops at the first mistake and turns
-//! an unquoted `10.0` into a number before anyone can see how it was written. The parser is the one that
-//! `serde-saphyr` re-exports, so that policies and tables are read by the same version of the same code.
+//! It reads parser events instead of deserializing, because a typed `serde` run stops at the first
+//! mistake and turns an unquoted `10.0` into a number before anyone can see how it was written. The
+//! parser is the one that `serde-saphyr` re-exports, so that policies and tables are read by the
+//! same version of the same code.
 //!
-//! Format: YAML 1.2.2. Aliases are expanded within a budget; tags, merge keys and further documents are refused.
+//! Format: YAML 1.2.2. Aliases are expanded within a budget; tags, merge keys and further documents
+//! are refused.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -38,7 +40,8 @@ pub(super) struct Node {
 pub(super) enum Value {
     /// Nothing: an omitted value, `~` or `null` without quotes.
     Null,
-    /// A single value as it is spelled, after quotes and escapes. Quoting never changes the meaning.
+    /// A single value as it is spelled, after quotes and escapes. Quoting never changes the
+    /// meaning.
     Text(String),
     /// `[a, b]` or lines with dashes.
     List(Vec<Node>),
