@@ -90,6 +90,9 @@ pub enum LimitHit {
     /// An archive inside an archive is too large.
     #[error("an archive inside an archive has more than {0} bytes (`--max-spool`)")]
     Spool(u64),
+    /// Archives lie in archives too deep.
+    #[error("more than {0} archives inside each other (`--max-depth`)")]
+    Depth(u32),
 }
 
 impl LimitHit {

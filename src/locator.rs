@@ -134,7 +134,11 @@ impl Locator {
     pub fn reported(&self, shown: &str) -> Self {
         let inner = shown.strip_prefix(self.root.as_str()).unwrap_or(shown);
         let inner = inner.trim_start_matches([' ', '›']);
-        if inner.is_empty() { self.clone() } else { self.member(&inner.into()) }
+        if inner.is_empty() {
+            self.clone()
+        } else {
+            self.member(&inner.into())
+        }
     }
 
     /// The artifact as the user named it.

@@ -1,3 +1,5 @@
 //! The `smgate` command.
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    smgate::cli::main()
+}

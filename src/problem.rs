@@ -159,7 +159,12 @@ pub enum Extent {
 
 impl Extent {
     /// Every extent.
-    pub const ALL: &[Self] = &[Self::Part, Self::Member, Self::RestOfArchive, Self::Artifact];
+    pub const ALL: &[Self] = &[
+        Self::Part,
+        Self::Member,
+        Self::RestOfArchive,
+        Self::Artifact,
+    ];
 
     /// The stable name, as in JSON.
     pub const fn id(self) -> &'static str {

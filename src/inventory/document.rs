@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::cuda::{PtxIsa, SmTarget, ToolkitVersion};
-use crate::device::{Coding, FatbinClass, HeaderClaim, HostFormat, ImageKey, ImageKind, ImageTally, Place};
+use crate::device::{
+    Coding, FatbinClass, HeaderClaim, HostFormat, ImageKey, ImageKind, ImageTally, Place,
+};
 use crate::error::{Error, ErrorKind};
 use crate::locator::Locator;
 use crate::platform::Platform;
@@ -146,18 +148,26 @@ pub fn to_json(inventory: &Inventory) -> serde_json::Result<String> {
 /// [`ErrorKind::Data`] where the text is not such a form, or of a newer version.
 pub fn from_json(origin: &str, text: &str) -> Result<Inventory, Error> {
     let invalid = |detail: String| {
-        Error::new(ErrorKind::Data, format!("`{origin}` is not an inventory: {detail}"))
-            .with_hint("write one with `smgate inspect --format json INPUT... > FILE`")
+        Error::new(
+            ErrorKind::Data,
+            format!("`{origin}` is not an inventory: {detail}"),
+        )
+        .with_hint("write one with `smgate inspect --format json INPUT... > FILE`")
     };
     #[derive(Deserialize)]
     struct Version {
         schema: String,
     }
-    let version: Version = serde_json::from_str(text).map_err(|error| invalid(error.to_string()))?;
+    let version: Version =
+        serde_json::from_str(text).map_err(|error| invalid(error.to_string()))?;
     if version.schema != SCHEMA {
-        return Err(invalid(format!("it is of form `{}`, and this version reads `{SCHEMA}`", version.schema)));
+        return Err(invalid(format!(
+            "it is of form `{}`, and this version reads `{SCHEMA}`",
+            version.schema
+        )));
     }
-    let document: Document = serde_json::from_str(text).map_err(|error| invalid(error.to_string()))?;
+    let document: Document =
+        serde_json::from_str(text).map_err(|error| invalid(error.to_string()))?;
     let artifacts = document.artifacts.into_iter().enumerate();
     let artifacts = artifacts
         .map(|(index, form)| form.into_artifact(index).map_err(invalid))
@@ -192,7 +202,10 @@ impl From<&Artifact> for ArtifactForm {
 
 impl From<&Package> for PackageForm {
     fn from(package: &Package) -> Self {
-        Self { name: package.name.clone(), version: package.version.clone() }
+        Self {
+            name: package.name.clone(),
+            version: package.version.clone(),
+        }
     }
 }
 
@@ -212,7 +225,10 @@ impl LibraryForm {
     fn new(library: &Library, packages: &[Package]) -> Self {
         Self {
             path: library.path.clone(),
-            package: library.package.and_then(|index| packages.get(index)).map(PackageForm::from),
+            package: library
+                .package
+                .and_then(|index| packages.get(index))
+                .map(PackageForm::from),
             size: library.size,
             format: library.format.id().to_owned(),
             machine: library.machine.clone(),
@@ -239,26 +255,34 @@ fn sum_images(library: &Library) -> Vec<ImageSum> {
         for image in &code.class.images {
             let key = image.key;
             let relocatable = code.class.relocatable || key.relocatable;
-            let sum = sums.entry((key.kind, key.target, key.isa, code.own, relocatable)).or_default();
+            let sum = sums
+                .entry((key.kind, key.target, key.isa, code.own, relocatable))
+                .or_default();
             sum.0 += image.per_fatbin * code.class.count;
             sum.1 = sum.1.saturating_add(image.bytes);
         }
     }
     sums.into_iter()
-        .map(|((kind, target, isa, own, relocatable), (count, bytes))| ImageSum {
-            kind: kind.to_string(),
-            target: target.map(|target| target_name(kind, target)),
-            isa,
-            count,
-            bytes,
-            own,
-            relocatable,
-        })
+        .map(
+            |((kind, target, isa, own, relocatable), (count, bytes))| ImageSum {
+                kind: kind.to_string(),
+                target: target.map(|target| target_name(kind, target)),
+                isa,
+                count,
+                bytes,
+                own,
+                relocatable,
+            },
+        )
         .collect()
 }
 
 fn target_name(kind: ImageKind, target: SmTarget) -> String {
-    if kind.is_ptx() { target.compute().to_string() } else { target.to_string() }
+    if kind.is_ptx() {
+        target.compute().to_string()
+    } else {
+        target.to_string()
+    }
 }
 
 impl From<&Code> for ClassForm {
@@ -305,11 +329,22 @@ impl From<&ImageTally> for ClassImage {
 
 impl ArtifactForm {
     fn into_artifact(self, index: usize) -> Result<Artifact, String> {
-        let kind = find(ArtifactKind::ALL, |kind| kind.id(), &self.kind, "an artifact kind")?;
-        let packages: Vec<Package> =
-            self.packages.into_iter().map(|form| Package::new(form.name, form.version)).collect();
+        let kind = find(
+            ArtifactKind::ALL,
+            |kind| kind.id(),
+            &self.kind,
+            "an artifact kind",
+        )?;
+        let packages: Vec<Package> = self
+            .packages
+            .into_iter()
+            .map(|form| Package::new(form.name, form.version))
+            .collect();
         let at = Locator::root(index, self.input.clone());
-        let libraries = self.libraries.into_iter().map(|form| form.into_library(&packages));
+        let libraries = self
+            .libraries
+            .into_iter()
+            .map(|form| form.into_library(&packages));
         let problems = self.problems.into_iter().map(|form| form.into_problem(&at));
         let platforms = self.platforms.iter().map(|text| text.parse::<Platform>());
         Ok(Artifact {
@@ -334,15 +369,27 @@ impl ArtifactForm {
 
 impl LibraryForm {
     fn into_library(self, packages: &[Package]) -> Result<Library, String> {
-        let format = find(HostFormat::ALL, |format| format.id(), &self.format, "a file format")?;
-        let package = self.package.map(|form| Package::new(form.name, form.version));
+        let format = find(
+            HostFormat::ALL,
+            |format| format.id(),
+            &self.format,
+            "a file format",
+        )?;
+        let package = self
+            .package
+            .map(|form| Package::new(form.name, form.version));
         let package = match package {
             None => None,
             Some(package) => Some(
                 packages
                     .iter()
                     .position(|known| *known == package)
-                    .ok_or_else(|| format!("package `{}` of `{}` is not listed", package.name, self.path))?,
+                    .ok_or_else(|| {
+                        format!(
+                            "package `{}` of `{}` is not listed",
+                            package.name, self.path
+                        )
+                    })?,
             ),
         };
         Ok(Library {
@@ -359,7 +406,11 @@ impl LibraryForm {
             compiler: self.compiler,
             dispatches: self.dispatches,
             toolkits: self.toolkits,
-            code: self.classes.into_iter().map(ClassForm::into_code).collect::<Result<_, _>>()?,
+            code: self
+                .classes
+                .into_iter()
+                .map(ClassForm::into_code)
+                .collect::<Result<_, _>>()?,
         })
     }
 }
@@ -380,7 +431,11 @@ impl ClassForm {
                 relocatable: self.relocatable,
                 device_linked: self.device_linked,
                 damaged: self.damaged,
-                images: self.images.into_iter().map(ClassImage::into_tally).collect::<Result<_, _>>()?,
+                images: self
+                    .images
+                    .into_iter()
+                    .map(ClassImage::into_tally)
+                    .collect::<Result<_, _>>()?,
                 count: self.count,
                 bytes: self.bytes,
                 first: self.first,
@@ -392,10 +447,16 @@ impl ClassForm {
 
 impl ClassImage {
     fn into_tally(self) -> Result<ImageTally, String> {
-        let kind: ImageKind = self.kind.parse().map_err(|()| format!("`{}` is no image kind", self.kind))?;
+        let kind: ImageKind = self
+            .kind
+            .parse()
+            .map_err(|()| format!("`{}` is no image kind", self.kind))?;
         let header = match self.header {
             None => None,
-            Some(form) => Some(HeaderClaim { target: parse_target(form.target)?, isa: form.isa }),
+            Some(form) => Some(HeaderClaim {
+                target: parse_target(form.target)?,
+                isa: form.isa,
+            }),
         };
         Ok(ImageTally {
             key: ImageKey {
@@ -415,16 +476,35 @@ impl ClassImage {
 
 impl ProblemForm {
     fn into_problem(self, artifact: &Locator) -> Result<Problem, String> {
-        let kind = find(ProblemKind::ALL, |kind| kind.id(), &self.kind, "a problem kind")?;
+        let kind = find(
+            ProblemKind::ALL,
+            |kind| kind.id(),
+            &self.kind,
+            "a problem kind",
+        )?;
         let extent = find(Extent::ALL, |extent| extent.id(), &self.extent, "an extent")?;
-        Ok(Problem::new(kind, artifact.reported(&self.at), extent, self.detail))
+        Ok(Problem::new(
+            kind,
+            artifact.reported(&self.at),
+            extent,
+            self.detail,
+        ))
     }
 }
 
 fn parse_target(text: Option<String>) -> Result<Option<SmTarget>, String> {
-    text.map(|text| text.parse::<SmTarget>().map_err(|error| error.to_string())).transpose()
+    text.map(|text| text.parse::<SmTarget>().map_err(|error| error.to_string()))
+        .transpose()
 }
 
-fn find<T: Copy>(all: &[T], id: impl Fn(T) -> &'static str, text: &str, what: &str) -> Result<T, String> {
-    all.iter().copied().find(|value| id(*value) == text).ok_or_else(|| format!("`{text}` is not {what}"))
+fn find<T: Copy>(
+    all: &[T],
+    id: impl Fn(T) -> &'static str,
+    text: &str,
+    what: &str,
+) -> Result<T, String> {
+    all.iter()
+        .copied()
+        .find(|value| id(*value) == text)
+        .ok_or_else(|| format!("`{text}` is not {what}"))
 }

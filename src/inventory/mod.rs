@@ -10,10 +10,10 @@ mod own;
 mod scan;
 mod work;
 
+use crate::cuda::ToolkitVersion;
 use crate::device::{FatbinClass, HostFormat};
 use crate::platform::Platform;
 use crate::problem::Problem;
-use crate::cuda::ToolkitVersion;
 
 pub use document::{SCHEMA, from_json, to_json};
 pub use scan::{ScanOptions, scan};
@@ -94,7 +94,10 @@ pub struct Package {
 impl Package {
     /// A package by name and version.
     pub fn new(name: impl Into<String>, version: Option<String>) -> Self {
-        Self { name: name.into(), version }
+        Self {
+            name: name.into(),
+            version,
+        }
     }
 }
 
@@ -159,7 +162,11 @@ pub struct Code {
 impl Library {
     /// Fatbins in it, bare images not counted.
     pub fn fatbins(&self) -> u64 {
-        self.code.iter().filter(|code| !code.class.bare).map(|code| code.class.count).sum()
+        self.code
+            .iter()
+            .filter(|code| !code.class.bare)
+            .map(|code| code.class.count)
+            .sum()
     }
 
     /// Whether it has device code.

@@ -38,12 +38,19 @@ impl<'t> Driver<'t> {
         };
         let os = target.platform.map_or(Os::Linux, |platform| platform.os);
         let wsl = target.wsl && target.driver.as_ref().is_some_and(windows_number);
-        Self { tables, spec: target.driver.clone(), os: if wsl { Os::Windows } else { os } }
+        Self {
+            tables,
+            spec: target.driver.clone(),
+            os: if wsl { Os::Windows } else { os },
+        }
     }
 
     /// A driver that is not given: it accepts everything.
     pub(super) fn any(&self) -> Self {
-        Self { spec: None, ..self.clone() }
+        Self {
+            spec: None,
+            ..self.clone()
+        }
     }
 
     pub(super) fn os(&self) -> Os {
@@ -66,7 +73,11 @@ impl<'t> Driver<'t> {
             }
         };
         // what a newer driver accepts includes what an older one does
-        self.tables.branches().iter().rev().find(|row| row.branch.0 <= number)
+        self.tables
+            .branches()
+            .iter()
+            .rev()
+            .find(|row| row.branch.0 <= number)
     }
 
     /// The branch by number, whether or not the tables know it.
@@ -112,7 +123,9 @@ impl<'t> Driver<'t> {
 
     /// Whether it is `floor` or newer. A driver that is not given meets every floor.
     pub(super) fn meets(&self, floor: &DriverSpec) -> Meets {
-        let Some(spec) = &self.spec else { return Meets::Yes };
+        let Some(spec) = &self.spec else {
+            return Meets::Yes;
+        };
         if let (DriverSpec::Exact(have), DriverSpec::Exact(need)) = (spec, floor) {
             return if have >= need { Meets::Yes } else { Meets::No };
         }
@@ -127,7 +140,11 @@ impl<'t> Driver<'t> {
     }
 
     fn number_of(&self, spec: &DriverSpec) -> Option<DriverBranch> {
-        Self { spec: Some(spec.clone()), ..self.clone() }.branch_number()
+        Self {
+            spec: Some(spec.clone()),
+            ..self.clone()
+        }
+        .branch_number()
     }
 
     /// Which of two floors is higher.
@@ -174,7 +191,11 @@ mod tests {
             ("580.65.06", "99.0", false),
         ] {
             let isa: PtxIsa = isa.parse().unwrap();
-            assert_eq!(driver(spec, "linux/amd64").accepts_isa(Some(isa)), accepts, "{spec} and {isa}");
+            assert_eq!(
+                driver(spec, "linux/amd64").accepts_isa(Some(isa)),
+                accepts,
+                "{spec} and {isa}"
+            );
         }
     }
 
@@ -190,7 +211,11 @@ mod tests {
             ("580.65.06", "R580", Meets::Yes),
             ("575.57.08", "R580", Meets::No),
         ] {
-            assert_eq!(driver(spec, "linux/amd64").meets(&floor(need)), meets, "{spec} against {need}");
+            assert_eq!(
+                driver(spec, "linux/amd64").meets(&floor(need)),
+                meets,
+                "{spec} against {need}"
+            );
         }
     }
 

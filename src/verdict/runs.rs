@@ -63,7 +63,9 @@ pub fn ptx_fit(target: SmTarget, cc: ComputeCapability, tables: &Tables) -> bool
 }
 
 fn in_family(of: ComputeCapability, cc: ComputeCapability, tables: &Tables) -> bool {
-    tables.capability(of).is_some_and(|row| row.family.contains(&cc))
+    tables
+        .capability(of)
+        .is_some_and(|row| row.family.contains(&cc))
 }
 
 fn is_tegra(cc: ComputeCapability, tables: &Tables) -> bool {
@@ -98,7 +100,11 @@ mod tests {
             ("sm_120", "12.1", Fit::Yes),
             ("sm_90", "9.0", Fit::Yes),
         ] {
-            assert_eq!(cubin_fit(sm(target), cc(gpu), Tables::builtin()), fit, "{target} on {gpu}");
+            assert_eq!(
+                cubin_fit(sm(target), cc(gpu), Tables::builtin()),
+                fit,
+                "{target} on {gpu}"
+            );
         }
     }
 
@@ -118,7 +124,11 @@ mod tests {
             ("sm_103f", "10.0", Fit::No),
             ("sm_100f", "11.0", Fit::No),
         ] {
-            assert_eq!(cubin_fit(sm(target), cc(gpu), Tables::builtin()), fit, "{target} on {gpu}");
+            assert_eq!(
+                cubin_fit(sm(target), cc(gpu), Tables::builtin()),
+                fit,
+                "{target} on {gpu}"
+            );
         }
     }
 
@@ -136,7 +146,11 @@ mod tests {
             ("sm_110", "11.0", Fit::Yes),
             ("sm_100", "11.0", Fit::No),
         ] {
-            assert_eq!(cubin_fit(sm(target), cc(gpu), Tables::builtin()), fit, "{target} on {gpu}");
+            assert_eq!(
+                cubin_fit(sm(target), cc(gpu), Tables::builtin()),
+                fit,
+                "{target} on {gpu}"
+            );
         }
     }
 
@@ -156,7 +170,11 @@ mod tests {
             ("compute_120f", "12.1", true),
             ("compute_121", "12.0", false),
         ] {
-            assert_eq!(ptx_fit(sm(target), cc(gpu), Tables::builtin()), fits, "{target} on {gpu}");
+            assert_eq!(
+                ptx_fit(sm(target), cc(gpu), Tables::builtin()),
+                fits,
+                "{target} on {gpu}"
+            );
         }
     }
 }

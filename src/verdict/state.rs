@@ -44,7 +44,11 @@ pub(super) struct Judged {
 }
 
 impl Judged {
-    const NONE: Self = Self { state: State::None, isa: None, coding: Coding::None };
+    const NONE: Self = Self {
+        state: State::None,
+        isa: None,
+        coding: Coding::None,
+    };
 }
 
 /// A GPU with its driver.
@@ -66,7 +70,9 @@ pub(super) fn judge(images: impl IntoIterator<Item = ImageKey>, on: On<'_>) -> J
         match image.kind {
             ImageKind::Cubin => match cubin_fit(target, on.cc, on.tables) {
                 // the driver takes the closest one
-                Fit::Yes if cubin.is_none_or(|(best, _)| best < target) => cubin = Some((target, image)),
+                Fit::Yes if cubin.is_none_or(|(best, _)| best < target) => {
+                    cubin = Some((target, image))
+                }
                 Fit::Unsure => unsure = Some(image),
                 Fit::Yes | Fit::No => {}
             },
@@ -84,11 +90,22 @@ pub(super) fn judge(images: impl IntoIterator<Item = ImageKey>, on: On<'_>) -> J
             ImageKind::TileIr | ImageKind::Index | ImageKind::Unknown(_) => {}
         }
     }
-    let judged = |state, image: ImageKey| Judged { state, isa: image.isa, coding: image.coding };
+    let judged = |state, image: ImageKey| Judged {
+        state,
+        isa: image.isa,
+        coding: image.coding,
+    };
     if let Some((_, image)) = cubin {
         let unpacks = on.driver.unpacks(image.coding);
         // Whether PTX beside code that cannot be unpacked is tried is not known: fail closed.
-        return judged(if unpacks { State::Native } else { State::CodingBlocked }, image);
+        return judged(
+            if unpacks {
+                State::Native
+            } else {
+                State::CodingBlocked
+            },
+            image,
+        );
     }
     let compiled = ptx.map(|(_, image)| {
         let state = if !on.driver.accepts_isa(image.isa) {
@@ -102,9 +119,19 @@ pub(super) fn judge(images: impl IntoIterator<Item = ImageKey>, on: On<'_>) -> J
     });
     let tolerated = unsure.map(|image| {
         let unpacks = on.driver.unpacks(image.coding);
-        judged(if unpacks { State::Unsure } else { State::CodingBlocked }, image)
+        judged(
+            if unpacks {
+                State::Unsure
+            } else {
+                State::CodingBlocked
+            },
+            image,
+        )
     });
     let linked = linkable.map(|image| judged(State::LinkOnly, image));
-    let best = [compiled, tolerated, linked].into_iter().flatten().min_by_key(|judged| judged.state);
+    let best = [compiled, tolerated, linked]
+        .into_iter()
+        .flatten()
+        .min_by_key(|judged| judged.state);
     best.unwrap_or(Judged::NONE)
 }

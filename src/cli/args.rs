@@ -1,0 +1,231 @@
+//! The arguments, as typed: syntax only.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+
+use crate::inventory::ScanOptions;
+use crate::limits::Limits;
+use crate::report::Format;
+
+/// Will the CUDA code in this wheel, package or image run on the GPUs and drivers it is going to?
+#[derive(Debug, Parser)]
+#[command(name = "smgate", version, about, max_term_width = 100)]
+pub(super) struct Args {
+    /// When to use colours
+    #[arg(
+        long = "color",
+        value_enum,
+        default_value_t,
+        global = true,
+        value_name = "WHEN"
+    )]
+    pub(super) colour: Colour,
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(super) enum Colour {
+    /// On a terminal, unless `NO_COLOR` is set
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Judge packages against a policy of target GPUs and drivers
+    #[command(after_help = EXIT_HELP)]
+    Check(Check),
+    /// Show what device code packages hold, without judging it
+    #[command(after_help = EXIT_HELP)]
+    Inspect(Inspect),
+    /// Explain a rule code: what it means, how it fails, what to do
+    Explain(Explain),
+    /// Write or check a policy file
+    Policy(Policy),
+}
+
+const EXIT_HELP: &str = "Exit status: 0 pass, 1 the policy denies something, 2 nothing could be judged \
+                         (usage, policy, input), 3 something could not be read and nothing else failed";
+
+/// Judge packages against a policy of target GPUs and drivers
+#[derive(Debug, ClapArgs)]
+pub(super) struct Check {
+    /// Wheels, libraries, directories (a venv, site-packages); `wheel:`, `file:` or `dir:` says what it is
+    #[arg(required_unless_present = "inventory", value_name = "INPUT")]
+    pub(super) inputs: Vec<OsString>,
+    /// The policy: a file, or `preset:NAME`; without it, `smgate.yaml` found upwards from here
+    #[arg(long, value_name = "FILE")]
+    pub(super) policy: Option<String>,
+    /// A target by hand instead of a policy: a GPU (`H100`, `rtx-5090`) or a compute capability (`9.0`); repeatable
+    #[arg(long, value_name = "GPU|CC", conflicts_with = "policy")]
+    pub(super) target: Vec<String>,
+    /// The driver of `--target`: a version (`550.54.15`) or a branch (`R550`)
+    #[arg(long, requires = "target")]
+    pub(super) driver: Option<String>,
+    /// The platform of `--target`: `linux/amd64`, `linux/arm64` or `windows/amd64`
+    #[arg(long, requires = "target")]
+    pub(super) platform: Option<String>,
+    /// Judge a saved inventory (`inspect --format json`) instead of inputs
+    #[arg(long, value_name = "FILE", conflicts_with = "inputs")]
+    pub(super) inventory: Option<PathBuf>,
+    /// Exit with 1 on warnings too
+    #[arg(long, value_enum, value_name = "LEVEL", default_value_t)]
+    pub(super) fail_on: FailOn,
+    /// The day on which waivers are judged, `2027-03-01`; today if not given
+    #[arg(long, value_name = "DATE")]
+    pub(super) today: Option<String>,
+    #[command(flatten)]
+    pub(super) report: Report,
+    #[command(flatten)]
+    pub(super) scan: Scan,
+}
+
+/// From which level on a finding fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(super) enum FailOn {
+    /// Denied findings only
+    #[default]
+    Deny,
+    /// Warnings too
+    Warn,
+}
+
+/// Show what device code packages hold, without judging it
+#[derive(Debug, ClapArgs)]
+pub(super) struct Inspect {
+    /// Wheels, libraries, directories (a venv, site-packages); `wheel:`, `file:` or `dir:` says what it is
+    #[arg(required = true, value_name = "INPUT")]
+    pub(super) inputs: Vec<OsString>,
+    #[command(flatten)]
+    pub(super) report: Report,
+    #[command(flatten)]
+    pub(super) scan: Scan,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct Report {
+    /// The form of the report
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(super) format: FormatArg,
+    /// Show remarks and waived findings too
+    #[arg(long, short)]
+    pub(super) verbose: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(super) enum FormatArg {
+    /// For people
+    #[default]
+    Human,
+    /// For programs; the schemas are in the repository
+    Json,
+}
+
+impl From<FormatArg> for Format {
+    fn from(format: FormatArg) -> Self {
+        match format {
+            FormatArg::Human => Self::Human,
+            FormatArg::Json => Self::Json,
+        }
+    }
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "Limits")]
+pub(super) struct Scan {
+    /// Threads
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: Option<u16>,
+    /// Unpacked bytes over all inputs
+    #[arg(long, value_name = "BYTES")]
+    max_unpacked: Option<u64>,
+    /// Unpacked to packed bytes of one member beyond its first 64 MiB
+    #[arg(long, value_name = "N")]
+    max_ratio: Option<u64>,
+    /// Members of one archive, or files of one directory
+    #[arg(long, value_name = "N")]
+    max_members: Option<u64>,
+    /// Bytes of one metadata file
+    #[arg(long, value_name = "BYTES")]
+    max_metadata: Option<u64>,
+    /// Archives inside each other
+    #[arg(long, value_name = "N")]
+    max_depth: Option<u32>,
+    /// Bytes of one archive inside another, which is held in a temporary file
+    #[arg(long, value_name = "BYTES")]
+    max_spool: Option<u64>,
+}
+
+impl Scan {
+    pub(super) fn options(&self) -> ScanOptions {
+        let mut options = ScanOptions::default();
+        if let Some(threads) = self.threads {
+            options.threads = threads.into();
+        }
+        let limits: &mut Limits = &mut options.limits;
+        for (limit, given) in [
+            (&mut limits.unpacked_bytes, self.max_unpacked),
+            (&mut limits.ratio, self.max_ratio),
+            (&mut limits.members, self.max_members),
+            (&mut limits.metadata_bytes, self.max_metadata),
+            (&mut limits.spool_bytes, self.max_spool),
+        ] {
+            *limit = given.unwrap_or(*limit);
+        }
+        limits.depth = self.max_depth.unwrap_or(limits.depth);
+        options
+    }
+}
+
+/// Explain a rule code: what it means, how it fails, what to do
+#[derive(Debug, ClapArgs)]
+pub(super) struct Explain {
+    /// A rule code, as findings name it; all codes with their titles if not given
+    pub(super) code: Option<String>,
+}
+
+/// Write or check a policy file
+#[derive(Debug, ClapArgs)]
+pub(super) struct Policy {
+    #[command(subcommand)]
+    pub(super) command: PolicyCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum PolicyCommand {
+    /// Write a commented starter policy
+    Init(PolicyInit),
+    /// Check policy files; every mistake with its place
+    Lint(PolicyLint),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct PolicyInit {
+    /// A target: a GPU (`H100`) or a compute capability (`9.0`); repeatable
+    #[arg(long, value_name = "GPU|CC")]
+    pub(super) target: Vec<String>,
+    /// The driver of the targets: a version (`550.54.15`) or a branch (`R550`)
+    #[arg(long)]
+    pub(super) driver: Option<String>,
+    /// The platform of the targets: `linux/amd64`, `linux/arm64` or `windows/amd64`
+    #[arg(long)]
+    pub(super) platform: Option<String>,
+    /// Where to write it, which must not exist; `-` is standard output
+    #[arg(long, short, default_value = "smgate.yaml", value_name = "FILE")]
+    pub(super) output: PathBuf,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct PolicyLint {
+    /// Policy files, or `preset:NAME`; without any, `smgate.yaml` found upwards from here
+    #[arg(value_name = "FILE")]
+    pub(super) files: Vec<String>,
+}

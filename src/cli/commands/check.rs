@@ -1,0 +1,75 @@
+//! `smgate check`: the gate.
+
+use std::io::Write as _;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::cli::args::{Check, FailOn};
+use crate::cli::{Exit, Failure, Output};
+use crate::inventory::from_json;
+use crate::policy::{Date, Policy};
+use crate::report::{HumanOptions, write_check};
+use crate::tables::Tables;
+use crate::verdict::{EvaluateOptions, evaluate};
+use crate::{Error, ErrorKind};
+
+use super::{load_policy, nothing_read, read_file, scan_inputs};
+
+pub(in crate::cli) fn run(args: Check, output: &Output) -> Result<Exit, Failure> {
+    let tables = Tables::builtin();
+    // mistakes in the policy are told before a long scan
+    let policy = if args.target.is_empty() {
+        load_policy(args.policy.as_deref())?
+    } else {
+        Policy::for_targets(
+            &args.target,
+            args.driver.as_deref(),
+            args.platform.as_deref(),
+            tables,
+        )?
+    };
+    let today = today(args.today.as_deref())?;
+    let inventory = match &args.inventory {
+        Some(path) => {
+            let origin = path.display().to_string();
+            let bytes = read_file(path, ErrorKind::Data)?;
+            let text = String::from_utf8(bytes).map_err(|error| {
+                Error::new(ErrorKind::Data, format!("`{origin}` is not UTF-8 text"))
+                    .with_source(error)
+            })?;
+            from_json(&origin, &text)?
+        }
+        None => scan_inputs(&args.inputs, &args.scan.options())?,
+    };
+    let options = EvaluateOptions {
+        today,
+        fail_on_warn: args.fail_on == FailOn::Warn,
+    };
+    let evaluation = evaluate(&inventory, &policy, tables, options);
+    let mut stdout = output.stdout();
+    let human = HumanOptions::new(output.stdout_colour(), args.report.verbose);
+    write_check(&evaluation, args.report.format.into(), human, &mut stdout)?;
+    stdout.flush()?;
+    Ok(if nothing_read(&inventory) {
+        Exit::CannotJudge
+    } else {
+        evaluation.verdict.into()
+    })
+}
+
+fn today(given: Option<&str>) -> Result<Date, Error> {
+    if let Some(text) = given {
+        return text
+            .parse()
+            .map_err(|error: crate::policy::ParseDateError| {
+                Error::new(ErrorKind::Usage, format!("`--today`: {error}"))
+                    .with_hint("write it as `2027-03-01`")
+            });
+    }
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map(|elapsed| elapsed.as_secs());
+    now.ok().and_then(Date::from_unix_seconds).ok_or_else(|| {
+        Error::new(ErrorKind::Usage, "the clock of this machine is not set")
+            .with_hint("give the day with `--today 2027-03-01`")
+    })
+}

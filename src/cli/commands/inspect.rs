@@ -1,0 +1,28 @@
+//! `smgate inspect`: what is inside, without a policy.
+
+use std::io::Write as _;
+
+use crate::cli::args::Inspect;
+use crate::cli::{Exit, Failure, Output};
+use crate::report::{HumanOptions, write_inspect};
+
+use super::{nothing_read, scan_inputs};
+
+pub(in crate::cli) fn run(args: Inspect, output: &Output) -> Result<Exit, Failure> {
+    let inventory = scan_inputs(&args.inputs, &args.scan.options())?;
+    let mut stdout = output.stdout();
+    let human = HumanOptions::new(output.stdout_colour(), args.report.verbose);
+    write_inspect(&inventory, args.report.format.into(), human, &mut stdout)?;
+    stdout.flush()?;
+    Ok(if nothing_read(&inventory) {
+        Exit::CannotJudge
+    } else if inventory
+        .artifacts
+        .iter()
+        .any(|artifact| !artifact.problems.is_empty())
+    {
+        Exit::Incomplete
+    } else {
+        Exit::Pass
+    })
+}

@@ -1,0 +1,98 @@
+//! The commands, one file each, and what several of them do.
+
+pub(super) mod check;
+pub(super) mod explain;
+pub(super) mod inspect;
+pub(super) mod policy;
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use crate::inventory::{Artifact, Inventory, ScanOptions, scan};
+use crate::limits::read_capped;
+use crate::policy::Policy;
+use crate::problem::Extent;
+use crate::source::SourceSpec;
+use crate::tables::Tables;
+use crate::{Error, ErrorKind};
+
+use super::Failure;
+
+/// The name of the policy file that is found without being named.
+const POLICY_FILE: &str = "smgate.yaml";
+
+/// Scans what the arguments name.
+fn scan_inputs(inputs: &[OsString], options: &ScanOptions) -> Result<Inventory, Failure> {
+    let mut specs = Vec::new();
+    for input in inputs {
+        specs.extend(SourceSpec::parse(input)?.expand()?);
+    }
+    Ok(scan(&specs, options, Tables::builtin())?)
+}
+
+/// Whether there is nothing that could be judged: every artifact is unreadable as a whole.
+fn nothing_read(inventory: &Inventory) -> bool {
+    let unread = |artifact: &Artifact| {
+        artifact.seen.files == 0
+            && artifact
+                .problems
+                .iter()
+                .any(|problem| problem.extent == Extent::Artifact)
+    };
+    !inventory.artifacts.is_empty() && inventory.artifacts.iter().all(unread)
+}
+
+/// Reads a policy by the name that the user gave, or the one found upwards from here.
+fn load_policy(name: Option<&str>) -> Result<Policy, Failure> {
+    let tables = Tables::builtin();
+    if let Some(preset) = name.and_then(|name| name.strip_prefix("preset:")) {
+        let found = Policy::preset(preset, tables).ok_or_else(|| {
+            let names: Vec<String> = Policy::presets()
+                .iter()
+                .map(|preset| format!("`preset:{}`", preset.name))
+                .collect();
+            Error::new(ErrorKind::Policy, format!("there is no preset `{preset}`"))
+                .with_hint(format!("use one of {}", names.join(", ")))
+        })?;
+        return found.map_err(Failure::Policy);
+    }
+    let path = match name {
+        Some(name) => PathBuf::from(name),
+        None => find_policy()?,
+    };
+    let origin = path.display().to_string();
+    let bytes = read_file(&path, ErrorKind::Policy)?;
+    Policy::parse_bytes(&origin, &bytes, tables).map_err(Failure::Policy)
+}
+
+fn find_policy() -> Result<PathBuf, Error> {
+    let here = std::env::current_dir().map_err(|error| {
+        Error::new(ErrorKind::Policy, "the working directory is gone").with_source(error)
+    })?;
+    // named as short as possible: reports show it
+    let mut shown = PathBuf::new();
+    for directory in here.ancestors() {
+        if directory.join(POLICY_FILE).is_file() {
+            return Ok(shown.join(POLICY_FILE));
+        }
+        shown.push("..");
+    }
+    Err(Error::new(ErrorKind::Policy, format!("no policy: there is no `{POLICY_FILE}` here or above"))
+        .with_hint("name one with `--policy FILE`, try one GPU with `--target H100`, or write one with `smgate policy init`"))
+}
+
+/// Reads a file of at most as many bytes as a policy may have, and one more.
+fn read_file(path: &Path, kind: ErrorKind) -> Result<Vec<u8>, Error> {
+    let cannot = |error: std::io::Error| {
+        Error::new(kind, format!("`{}` could not be read", path.display()))
+            .with_hint("check the name, and that you may read it")
+            .with_source(error)
+    };
+    let file = File::open(path).map_err(cannot)?;
+    let (bytes, _more) = read_capped(file, FILE_MAX).map_err(cannot)?;
+    Ok(bytes)
+}
+
+/// The largest file that an option may name, a policy or an inventory.
+const FILE_MAX: u64 = 256 << 20;

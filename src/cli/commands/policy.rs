@@ -1,0 +1,94 @@
+//! `smgate policy`: writes a starter policy, checks policy files.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind as IoErrorKind, Write as _};
+use std::path::Path;
+
+use crate::cli::args::{Policy as PolicyArgs, PolicyCommand, PolicyInit, PolicyLint};
+use crate::cli::{Exit, Failure, Output};
+use crate::policy::{self, Policy};
+use crate::tables::Tables;
+use crate::{Error, ErrorKind};
+
+use super::load_policy;
+
+pub(in crate::cli) fn run(args: PolicyArgs, output: &Output) -> Result<Exit, Failure> {
+    match args.command {
+        PolicyCommand::Init(args) => init(&args, output),
+        PolicyCommand::Lint(args) => lint(&args, output),
+    }
+}
+
+fn init(args: &PolicyInit, output: &Output) -> Result<Exit, Failure> {
+    let text = policy::init(
+        &args.target,
+        args.driver.as_deref(),
+        args.platform.as_deref(),
+        Tables::builtin(),
+    )?;
+    let mut stdout = output.stdout();
+    if args.output == Path::new("-") {
+        write!(stdout, "{text}")?;
+    } else {
+        write_new(&args.output, &text)?;
+        writeln!(
+            stdout,
+            "wrote {}: edit it, then run `smgate check INPUT...`",
+            args.output.display()
+        )?;
+    }
+    stdout.flush()?;
+    Ok(Exit::Pass)
+}
+
+fn write_new(path: &Path, text: &str) -> Result<(), Error> {
+    let cannot = |error: std::io::Error| {
+        let hint = match error.kind() {
+            IoErrorKind::AlreadyExists => "it exists already: name another with `--output FILE`",
+            _ => "name a place where you may write with `--output FILE`",
+        };
+        Error::new(
+            ErrorKind::Output,
+            format!("`{}` could not be written", path.display()),
+        )
+        .with_hint(hint)
+        .with_source(error)
+    };
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(path)
+        .map_err(cannot)?;
+    file.write_all(text.as_bytes()).map_err(cannot)
+}
+
+fn lint(args: &PolicyLint, output: &Output) -> Result<Exit, Failure> {
+    let mut stdout = output.stdout();
+    let names: Vec<Option<&str>> = if args.files.is_empty() {
+        vec![None]
+    } else {
+        args.files.iter().map(|name| Some(name.as_str())).collect()
+    };
+    let mut exit = Exit::Pass;
+    for name in names {
+        match load_policy(name) {
+            Ok(policy) => writeln!(stdout, "{}: {}", policy.origin(), describe(&policy))?,
+            // the other files are checked too
+            Err(failure) => {
+                failure.print(output)?;
+                exit = Exit::CannotJudge;
+            }
+        }
+    }
+    stdout.flush()?;
+    Ok(exit)
+}
+
+fn describe(policy: &Policy) -> String {
+    let targets: Vec<&str> = policy
+        .targets
+        .iter()
+        .map(|target| target.name.as_str())
+        .collect();
+    format!("valid, {} target(s): {}", targets.len(), targets.join(", "))
+}

@@ -1,0 +1,91 @@
+//! The command line: the one place that prints, reads the environment and the clock, and ends with a status.
+
+mod args;
+mod commands;
+mod exit;
+mod output;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::Error;
+use args::{Args, Command};
+use output::Output;
+
+pub use exit::Exit;
+
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => {
+            // help and version are no errors; a closed pipe is nobody's business
+            let _closed = error.print();
+            let exit = if error.use_stderr() {
+                Exit::CannotJudge
+            } else {
+                Exit::Pass
+            };
+            return exit.into();
+        }
+    };
+    let output = Output::new(args.colour);
+    match run(args, &output) {
+        Ok(exit) => exit.into(),
+        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            Exit::Pass.into()
+        }
+        Err(failure) => {
+            let _closed = failure.print(&output);
+            Exit::CannotJudge.into()
+        }
+    }
+}
+
+fn run(args: Args, output: &Output) -> Result<Exit, Failure> {
+    match args.command {
+        Command::Check(args) => commands::check::run(args, output),
+        Command::Inspect(args) => commands::inspect::run(args, output),
+        Command::Explain(args) => commands::explain::run(&args, output),
+        Command::Policy(args) => commands::policy::run(args, output),
+    }
+}
+
+/// Why a command could not do its work.
+enum Failure {
+    /// A fatal error.
+    Fatal(Error),
+    /// A policy with mistakes.
+    Policy(crate::policy::Diagnostics),
+    /// The output is gone.
+    Output(io::Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Fatal(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+impl Failure {
+    fn print(&self, output: &Output) -> io::Result<()> {
+        let mut stderr = output.stderr();
+        match self {
+            Self::Fatal(error) => output::print_error(error, &mut stderr),
+            Self::Policy(diagnostics) => {
+                write!(stderr, "{}", diagnostics.render(output.stderr_colour()))
+            }
+            Self::Output(error) => {
+                writeln!(stderr, "error: the output could not be written: {error}")
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Whose code it is: the package's own, or a library of NVIDIA's that it carries.
+
+use crate::device::DeviceReport;
+use crate::tables::{Tables, VendorRow};
+
+use super::{Code, Library, Package};
+
+/// The library that a scanned file is, where it matters to a gate: it holds device code, links CUDA, or is a
+/// CUDA compiler.
+pub(super) fn library(
+    path: String,
+    size: u64,
+    package: Option<&Package>,
+    report: DeviceReport,
+    tables: &Tables,
+) -> Option<Library> {
+    let file_name = file_name(&path);
+    let vendor = tables.vendor(file_name);
+    let links_cuda = report
+        .host
+        .needed
+        .iter()
+        .any(|name| tables.vendor(name).is_some());
+    let compiler = vendor.is_some_and(|row| row.compiler);
+    if !report.has_device_code() && !links_cuda && !compiler {
+        return None;
+    }
+    // A package that is this library of NVIDIA's is judged by it.
+    let foreign =
+        vendor.filter(|row| !package.is_some_and(|package| row.is_package(&package.name)));
+    let code = report.classes.into_iter().map(|class| Code {
+        class,
+        own: foreign.is_none(),
+        component: foreign.map(component),
+    });
+    Some(Library {
+        package: None,
+        size,
+        format: report.host.format,
+        machine: report.host.machine.map(str::to_owned),
+        soname: report.host.soname,
+        needed: report.host.needed,
+        rpath: report.host.rpath,
+        runpath: report.host.runpath,
+        component: vendor.map(component),
+        compiler,
+        dispatches: vendor.is_some_and(|row| row.dispatches),
+        toolkits: report.toolkits.into_iter().collect(),
+        code: code.collect(),
+        path,
+    })
+}
+
+fn component(row: &VendorRow) -> String {
+    row.component.clone()
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}

@@ -1,0 +1,173 @@
+//! The JSON form of an evaluation: `smgate/check/1`. Fields may be added, none removed or changed.
+
+use serde::Serialize;
+
+use crate::verdict::{Evaluation, Finding, Row};
+
+const SCHEMA: &str = "smgate/check/1";
+
+#[derive(Debug, Serialize)]
+struct Document<'e> {
+    schema: &'static str,
+    verdict: &'static str,
+    policy: &'e str,
+    artifacts: Vec<ArtifactForm<'e>>,
+    matrix: Vec<RowForm<'e>>,
+    findings: Vec<FindingForm<'e>>,
+    problems: Vec<ProblemForm<'e>>,
+}
+
+#[derive(Debug, Serialize)]
+struct ArtifactForm<'e> {
+    input: &'e str,
+    name: Option<&'e str>,
+    version: Option<&'e str>,
+    files: u64,
+    with_device_code: u64,
+    unopened: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct RowForm<'e> {
+    artifact: &'e str,
+    package: Option<&'e str>,
+    version: Option<&'e str>,
+    target: &'e str,
+    verdict: &'static str,
+    device_code: bool,
+    minimum_driver: Option<String>,
+    minimum_driver_reason: Option<String>,
+    notes: &'e [String],
+}
+
+#[derive(Debug, Serialize)]
+struct FindingForm<'e> {
+    code: &'static str,
+    level: &'static str,
+    artifact: Option<&'e str>,
+    package: Option<&'e str>,
+    version: Option<&'e str>,
+    library: Option<&'e str>,
+    target: Option<&'e str>,
+    gpu: Option<&'e str>,
+    message: &'e str,
+    evidence: &'e [String],
+    next_step: &'e str,
+    waived: Option<WaivedForm<'e>>,
+}
+
+#[derive(Debug, Serialize)]
+struct WaivedForm<'e> {
+    reason: &'e str,
+    until: &'e str,
+}
+
+#[derive(Debug, Serialize)]
+struct ProblemForm<'e> {
+    artifact: &'e str,
+    kind: &'static str,
+    at: String,
+    detail: &'e str,
+    extent: &'static str,
+    hint: &'static str,
+}
+
+/// The JSON form of `evaluation`.
+pub(super) fn to_json(evaluation: &Evaluation) -> serde_json::Result<String> {
+    let input = |index: usize| {
+        evaluation
+            .artifacts
+            .get(index)
+            .map(|artifact| artifact.input.as_str())
+    };
+    let artifacts = evaluation.artifacts.iter().map(|artifact| ArtifactForm {
+        input: &artifact.input,
+        name: artifact
+            .package
+            .as_ref()
+            .map(|package| package.name.as_str()),
+        version: artifact
+            .package
+            .as_ref()
+            .and_then(|package| package.version.as_deref()),
+        files: artifact.seen.files,
+        with_device_code: artifact.seen.with_device_code,
+        unopened: artifact.seen.unopened,
+    });
+    let problems = evaluation.artifacts.iter().flat_map(|artifact| {
+        artifact.problems.iter().map(|problem| ProblemForm {
+            artifact: &artifact.input,
+            kind: problem.kind.id(),
+            at: problem.at.to_string(),
+            detail: &problem.detail,
+            extent: problem.extent.id(),
+            hint: problem.kind.hint(),
+        })
+    });
+    serde_json::to_string_pretty(&Document {
+        schema: SCHEMA,
+        verdict: evaluation.verdict.id(),
+        policy: &evaluation.policy,
+        artifacts: artifacts.collect(),
+        matrix: evaluation
+            .matrix
+            .iter()
+            .map(|row| row_form(row, input(row.artifact)))
+            .collect(),
+        findings: evaluation
+            .findings
+            .iter()
+            .map(|finding| finding_form(finding, finding.artifact.and_then(input)))
+            .collect(),
+        problems: problems.collect(),
+    })
+}
+
+fn row_form<'e>(row: &'e Row, artifact: Option<&'e str>) -> RowForm<'e> {
+    RowForm {
+        artifact: artifact.unwrap_or_default(),
+        package: row.package.as_ref().map(|package| package.name.as_str()),
+        version: row
+            .package
+            .as_ref()
+            .and_then(|package| package.version.as_deref()),
+        target: &row.target,
+        verdict: row.verdict.id(),
+        device_code: row.has_device_code,
+        minimum_driver: row
+            .minimum_driver
+            .as_ref()
+            .map(|floor| floor.driver.to_string()),
+        minimum_driver_reason: row
+            .minimum_driver
+            .as_ref()
+            .map(|floor| floor.mechanism.to_string()),
+        notes: &row.notes,
+    }
+}
+
+fn finding_form<'e>(finding: &'e Finding, artifact: Option<&'e str>) -> FindingForm<'e> {
+    FindingForm {
+        code: finding.code.id(),
+        level: finding.level.id(),
+        artifact,
+        package: finding
+            .package
+            .as_ref()
+            .map(|package| package.name.as_str()),
+        version: finding
+            .package
+            .as_ref()
+            .and_then(|package| package.version.as_deref()),
+        library: finding.library.as_deref(),
+        target: finding.target.as_deref(),
+        gpu: finding.gpu.as_deref(),
+        message: &finding.message,
+        evidence: &finding.evidence,
+        next_step: &finding.next_step,
+        waived: finding.waived.as_ref().map(|waived| WaivedForm {
+            reason: &waived.reason,
+            until: &waived.until,
+        }),
+    }
+}

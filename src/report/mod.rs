@@ -1,0 +1,85 @@
+//! Reports: an evaluation or an inventory in the form that a person or a program reads.
+//!
+//! Reads finished results only and decides nothing. Output carries no time, host or path of the machine,
+//! so that equal inputs give equal bytes.
+
+mod document;
+mod escape;
+mod human;
+mod inspect;
+mod style;
+
+use std::io::{self, Write};
+
+use crate::inventory::{Inventory, to_json};
+use crate::verdict::Evaluation;
+
+pub(crate) use escape::visible;
+
+/// The form of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Format {
+    /// For people.
+    #[default]
+    Human,
+    /// For programs: `smgate/check/1` or `smgate/inspect/1`.
+    Json,
+}
+
+/// How a report for people looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct HumanOptions {
+    /// Whether to use colours.
+    pub colour: bool,
+    /// Whether to show findings without effect, and every target of every library.
+    pub verbose: bool,
+}
+
+impl HumanOptions {
+    /// Options with or without colours and details.
+    pub fn new(colour: bool, verbose: bool) -> Self {
+        Self { colour, verbose }
+    }
+}
+
+/// Writes the result of `check`.
+///
+/// # Errors
+///
+/// What writing to `out` gives.
+pub fn write_check(
+    evaluation: &Evaluation,
+    format: Format,
+    options: HumanOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    match format {
+        Format::Human => human::write(evaluation, options, out),
+        Format::Json => {
+            let json = document::to_json(evaluation).map_err(io::Error::other)?;
+            writeln!(out, "{json}")
+        }
+    }
+}
+
+/// Writes the result of `inspect`.
+///
+/// # Errors
+///
+/// What writing to `out` gives.
+pub fn write_inspect(
+    inventory: &Inventory,
+    format: Format,
+    options: HumanOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    match format {
+        Format::Human => inspect::write(inventory, options, out),
+        Format::Json => {
+            let json = to_json(inventory).map_err(io::Error::other)?;
+            writeln!(out, "{json}")
+        }
+    }
+}

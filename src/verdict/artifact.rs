@@ -1,0 +1,236 @@
+//! Rules about a package as a whole, or about an artifact, whatever the GPU.
+
+use std::collections::BTreeMap;
+
+use crate::cuda::SmTarget;
+use crate::device::{HostFormat, ImageKind};
+use crate::inventory::{Artifact, ArtifactKind, Library};
+use crate::platform::{CpuArch, Os, Platform};
+use crate::policy::{FleetTarget, Policy};
+use crate::rule::Code;
+use crate::tables::Tables;
+
+use super::finding::{Finding, PackageName};
+use super::runs::{Fit, cubin_fit};
+
+/// The package is built for another platform than the target's.
+pub(super) fn platform_mismatch(
+    artifact: &Artifact,
+    libraries: &[&Library],
+    target: &FleetTarget,
+) -> Option<Finding> {
+    let wanted = target.platform?;
+    let (built_for, evidence) = if artifact.platforms.is_empty() {
+        // no tags, or tags for any platform: its libraries tell
+        let (platform, library) = libraries
+            .iter()
+            .find_map(|library| Some((platform_of(library)?, library)))?;
+        if libraries
+            .iter()
+            .any(|library| platform_of(library) == Some(wanted))
+        {
+            return None;
+        }
+        (
+            vec![platform],
+            format!("`{}` is built for {platform}", library.path),
+        )
+    } else {
+        let names: Vec<String> = artifact.platforms.iter().map(ToString::to_string).collect();
+        (
+            artifact.platforms.clone(),
+            format!("its tags name {}", names.join(", ")),
+        )
+    };
+    if built_for.contains(&wanted) {
+        return None;
+    }
+    let message = format!("built for another platform than {wanted}");
+    let next_step = format!("choose the file for {wanted}");
+    Some(Finding::new(Code::PlatformMismatch, message, next_step).evidence(evidence))
+}
+
+/// The platform that a library's format and machine say.
+fn platform_of(library: &Library) -> Option<Platform> {
+    let os = match library.format {
+        HostFormat::Elf => Os::Linux,
+        HostFormat::Pe | HostFormat::Coff => Os::Windows,
+        HostFormat::Ar | HostFormat::Raw => return None,
+    };
+    let arch = match library.machine.as_deref()? {
+        "x86_64" => CpuArch::Amd64,
+        "aarch64" => CpuArch::Arm64,
+        "i386" => CpuArch::I386,
+        "ppc64le" => CpuArch::Ppc64le,
+        _ => return None,
+    };
+    Some(Platform::new(os, arch))
+}
+
+/// A build without GPU code where the policy expects some.
+pub(super) fn cpu_only(
+    package: &PackageName,
+    artifact: &Artifact,
+    policy: &Policy,
+) -> Option<Finding> {
+    if !policy.expects_gpu(&package.name) || artifact.kind == ArtifactKind::Sdist {
+        return None;
+    }
+    let local = package
+        .version
+        .as_deref()
+        .and_then(|version| version.split_once('+'))
+        .map(|(_, local)| local);
+    let what = match local {
+        Some(local) if local.starts_with("rocm") => "a ROCm build, for AMD GPUs",
+        Some(local) if local.starts_with("xpu") => "an XPU build, for Intel GPUs",
+        Some(local) if local.starts_with("cpu") => "a CPU build",
+        _ => "a build without CUDA device code",
+    };
+    let message = format!(
+        "`{}` is {what}, and the policy expects GPU code",
+        package.name
+    );
+    let next_step = format!(
+        "install a CUDA build of `{}`: its file name or local version names the toolkit, as in `+cu126`",
+        package.name
+    );
+    let finding = Finding::new(Code::CpuOnlyBuild, message, next_step);
+    Some(match &package.version {
+        Some(version) => finding.evidence(format!(
+            "version {version}, no device code of its own in {} files",
+            artifact.seen.files
+        )),
+        None => finding.evidence(format!(
+            "no device code of its own in {} files",
+            artifact.seen.files
+        )),
+    })
+}
+
+/// A source distribution says nothing before it is built.
+pub(super) fn built_at_install(artifact: &Artifact) -> Option<Finding> {
+    (artifact.kind == ArtifactKind::Sdist).then(|| {
+        let name = artifact.name.as_deref().unwrap_or("it");
+        let message = "a source distribution: what GPUs its code runs on is decided where it is built";
+        let next_step = format!("build the wheel of `{name}` for your targets (`TORCH_CUDA_ARCH_LIST` or `CMAKE_CUDA_ARCHITECTURES` set), then check that");
+        Finding::new(Code::BuiltAtInstall, message, next_step)
+    })
+}
+
+/// Headers that say something else than the code behind them.
+pub(super) fn header_mismatches(libraries: &[&Library]) -> Vec<Finding> {
+    libraries
+        .iter()
+        .filter_map(|library| header_mismatch(library))
+        .collect()
+}
+
+fn header_mismatch(library: &Library) -> Option<Finding> {
+    // by kind, what the header says and what the payload says
+    let mut found: BTreeMap<(ImageKind, String, String), u64> = BTreeMap::new();
+    for code in library.code.iter().filter(|code| code.own) {
+        for image in &code.class.images {
+            let Some(claim) = image.key.header else {
+                continue;
+            };
+            let claimed = name(
+                image.key.kind,
+                claim.target,
+                claim.isa.map(|isa| isa.to_string()),
+            );
+            let real = name(
+                image.key.kind,
+                image.key.target,
+                image.key.isa.map(|isa| isa.to_string()),
+            );
+            *found.entry((image.key.kind, claimed, real)).or_default() +=
+                image.per_fatbin * code.class.count;
+        }
+    }
+    let total: u64 = found.values().sum();
+    if total == 0 {
+        return None;
+    }
+    let message = format!(
+        "{total} device images are not built for what their fatbin headers say; judged by what they are"
+    );
+    let next_step = "tools that read headers only will mislead you here; report it to the publisher: the build passes wrong `-gencode` or `sm=` values".to_owned();
+    let mut finding =
+        Finding::new(Code::PtxHeaderMismatch, message, next_step).library(&library.path);
+    for ((kind, claimed, real), count) in found.iter().take(8) {
+        finding = finding.evidence(format!(
+            "{count} {kind}: header says {claimed}, the code is {real}"
+        ));
+    }
+    Some(finding)
+}
+
+fn name(kind: ImageKind, target: Option<SmTarget>, isa: Option<String>) -> String {
+    let target = match target {
+        Some(target) if kind.is_ptx() => target.compute().to_string(),
+        Some(target) => target.to_string(),
+        None => "no target".to_owned(),
+    };
+    isa.map_or(target.clone(), |isa| format!("{target} with PTX {isa}"))
+}
+
+/// Machine code that no target of the policy can use.
+pub(super) fn unused_architectures(
+    libraries: &[&Library],
+    policy: &Policy,
+    tables: &Tables,
+) -> Option<Finding> {
+    let gpus: Vec<_> = policy
+        .targets
+        .iter()
+        .flat_map(|target| &target.gpus)
+        .collect();
+    let mut unused: BTreeMap<SmTarget, u64> = BTreeMap::new();
+    let mut total: u64 = 0;
+    for library in libraries {
+        for image in library
+            .code
+            .iter()
+            .filter(|code| code.own)
+            .flat_map(|code| &code.class.images)
+        {
+            total += image.bytes;
+            let Some(target) = image
+                .key
+                .target
+                .filter(|_| image.key.kind == ImageKind::Cubin)
+            else {
+                continue;
+            };
+            if gpus
+                .iter()
+                .all(|gpu| cubin_fit(target, gpu.cc, tables) == Fit::No)
+            {
+                *unused.entry(target).or_default() += image.bytes;
+            }
+        }
+    }
+    let bytes: u64 = unused.values().sum();
+    if bytes == 0 {
+        return None;
+    }
+    let message = format!(
+        "{} of {} of machine code is for GPUs that no target has",
+        megabytes(bytes),
+        megabytes(total)
+    );
+    let next_step =
+        "to save the space, build with the architectures of your targets only".to_owned();
+    let mut finding = Finding::new(Code::UnusedArchitectures, message, next_step);
+    for (target, bytes) in unused {
+        finding = finding.evidence(format!("{target}: {}", megabytes(bytes)));
+    }
+    Some(finding)
+}
+
+fn megabytes(bytes: u64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
+    let megabytes = bytes as f64 / 1e6;
+    format!("{megabytes:.1} MB")
+}

@@ -1,0 +1,97 @@
+//! Findings: what a rule says about a subject, with evidence and one next step.
+
+use crate::rule::{Code, Level};
+
+/// A judgement of one rule about one subject.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The rule.
+    pub code: Code,
+    /// What the policy makes of it.
+    pub level: Level,
+    /// The artifact: an index into the inventory; none where the finding is about the policy.
+    pub artifact: Option<usize>,
+    /// The package, by name and version.
+    pub package: Option<PackageName>,
+    /// The library, by path.
+    pub library: Option<String>,
+    /// The fleet target, by name.
+    pub target: Option<String>,
+    /// The GPU of the target.
+    pub gpu: Option<String>,
+    /// One sentence: what is wrong.
+    pub message: String,
+    /// The facts that show it, most telling first.
+    pub evidence: Vec<String>,
+    /// One concrete thing to do.
+    pub next_step: String,
+    /// The waiver that accepts it.
+    pub waived: Option<WaivedBy>,
+}
+
+/// A package as findings and rows name it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PackageName {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: Option<String>,
+}
+
+impl std::fmt::Display for PackageName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.name)?;
+        match &self.version {
+            Some(version) => write!(f, " {version}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Why a finding is accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WaivedBy {
+    /// The reason that the policy gives.
+    pub reason: String,
+    /// The last day on which it applies.
+    pub until: String,
+}
+
+impl Finding {
+    /// A finding of `code` that says `message` and `next_step`; about nothing in particular yet.
+    pub(super) fn new(
+        code: Code,
+        message: impl Into<String>,
+        next_step: impl Into<String>,
+    ) -> Self {
+        Self {
+            code,
+            level: code.default_level(),
+            artifact: None,
+            package: None,
+            library: None,
+            target: None,
+            gpu: None,
+            message: message.into(),
+            evidence: Vec::new(),
+            next_step: next_step.into(),
+            waived: None,
+        }
+    }
+
+    pub(super) fn library(mut self, path: &str) -> Self {
+        self.library = Some(path.to_owned());
+        self
+    }
+
+    pub(super) fn evidence(mut self, line: impl Into<String>) -> Self {
+        self.evidence.push(line.into());
+        self
+    }
+
+    /// Whether it has an effect on the verdict.
+    pub fn counts(&self) -> bool {
+        self.waived.is_none()
+    }
+}

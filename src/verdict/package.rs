@@ -1,0 +1,286 @@
+//! The libraries of one package on one GPU: main and side libraries, siblings, and what is said of each.
+//!
+//! "Any uncovered fatbin fails" would deny every large package on every GPU, and the union of
+//! architectures would pass broken ones; the rules here were tried on real wheels, which they name.
+
+use std::collections::BTreeMap;
+
+use crate::cuda::Suffix;
+use crate::device::ImageKind;
+use crate::inventory::Library;
+use crate::policy::Thresholds;
+use crate::rule::Code;
+use crate::tables::Tables;
+
+use super::coverage::{Count, Coverage, Extent, own_targets};
+use super::driver::Driver;
+use super::finding::Finding;
+use super::floor::{self, Floor};
+use super::state::On;
+use super::words::{self, Subject};
+
+/// What a package gives on one GPU.
+#[derive(Debug, Default)]
+pub(super) struct OnGpu {
+    pub(super) findings: Vec<Finding>,
+    pub(super) floors: Vec<Floor>,
+    /// Whether any library has device code of the package's own.
+    pub(super) has_code: bool,
+}
+
+/// A library with its coverage.
+struct Judged<'l> {
+    library: &'l Library,
+    /// With the target's driver.
+    coverage: Coverage,
+    /// With a driver that accepts everything.
+    free: Coverage,
+}
+
+impl Judged<'_> {
+    /// The code for a lack of code: what blocks it where something would fit.
+    fn blocked_by(&self, would_do: impl Fn(&Coverage) -> bool) -> Code {
+        let blocked = would_do(&self.free) && !would_do(&self.coverage);
+        match &self.coverage {
+            coverage if blocked && coverage.coding_blocked >= coverage.jit_blocked => {
+                Code::CompressionNeedsDriver
+            }
+            _ if blocked => Code::PtxTooNew,
+            coverage if coverage.link_only > 0 && coverage.extent() == Extent::None => {
+                Code::LinkOnly
+            }
+            _ => Code::NoKernelImage,
+        }
+    }
+}
+
+/// Judges `libraries` of one package on one GPU.
+pub(super) fn judge<'l>(
+    package: Option<&str>,
+    libraries: &[&'l Library],
+    subject: Subject<'_>,
+    driver: &Driver<'_>,
+    thresholds: &Thresholds,
+    tables: &Tables,
+) -> OnGpu {
+    let any = driver.any();
+    let cc = subject.gpu.cc;
+    let on = On { cc, driver, tables };
+    let free = On {
+        cc,
+        driver: &any,
+        tables,
+    };
+    let mut judged: Vec<Judged<'l>> = Vec::new();
+    let mut result = OnGpu::default();
+    for library in libraries.iter().copied() {
+        let (Some(coverage), Some(free)) = (Coverage::of(library, on), Coverage::of(library, free))
+        else {
+            result
+                .floors
+                .extend(floor::of_library(library, None, driver, tables));
+            continue;
+        };
+        judged.push(Judged {
+            library,
+            coverage,
+            free,
+        });
+    }
+    result.has_code = !judged.is_empty();
+    keep_best_siblings(package, &mut judged, tables);
+    for one in &judged {
+        result.floors.extend(floor::of_library(
+            one.library,
+            Some(&one.free),
+            driver,
+            tables,
+        ));
+    }
+    let main = main_library(&judged);
+    for (index, one) in judged.iter().enumerate() {
+        let share = thresholds.main_library;
+        let is_main = main == Some(index);
+        let found = match one.coverage.extent() {
+            Extent::None => lacking(package, one, &judged, subject, tables),
+            Extent::Partial | Extent::Full if is_main && !one.coverage.carries(share) => {
+                let code = one.blocked_by(|coverage| coverage.carries(share));
+                words::main_lacks(subject, code, one.library, &one.coverage)
+            }
+            Extent::Partial => {
+                let denied = thresholds
+                    .partial_coverage
+                    .is_some_and(|share| !one.coverage.carries(share));
+                words::partial(subject, one.library, &one.coverage, denied)
+            }
+            Extent::Full => {
+                result.findings.extend(how_covered(one, subject));
+                continue;
+            }
+        };
+        let lacks = !matches!(found.code, Code::PartialCoverage);
+        result.findings.push(found);
+        if !lacks {
+            result.findings.extend(how_covered(one, subject));
+        }
+    }
+    result
+}
+
+/// What is said of a library that the GPU can run: that the driver compiles it, that it is unsure.
+fn how_covered(one: &Judged<'_>, subject: Subject<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    // single-target kernels beside general code are extras
+    let counted = one.coverage.counted();
+    if one.coverage.jit > 0 && counted.covered > 0 {
+        findings.push(words::jit_only(subject, one.library, &one.coverage));
+    }
+    if one.coverage.unsure > 0 {
+        findings.push(words::tegra_unsure(subject, one.library, &one.coverage));
+    }
+    findings
+}
+
+/// A library with no code for the GPU: a failure, unless it is a side library.
+fn lacking(
+    package: Option<&str>,
+    one: &Judged<'_>,
+    all: &[Judged<'_>],
+    subject: Subject<'_>,
+    tables: &Tables,
+) -> Finding {
+    let code = one.blocked_by(|coverage| coverage.extent() != Extent::None);
+    if code != Code::NoKernelImage {
+        return words::lacks(subject, code, one.library, &one.coverage);
+    }
+    let others = || {
+        all.iter()
+            .filter(|other| !std::ptr::eq(other.library, one.library))
+    };
+    let carried = others().any(|other| other.coverage.carries(HALF));
+    if carried {
+        if let Some(role) = package.and_then(|package| tables.role(package, &one.library.path)) {
+            return words::known_side_library(subject, one.library, &one.coverage, &role.why);
+        }
+        if is_specific_elsewhere(one) {
+            return words::side_library(
+                subject,
+                Code::ArchSpecificOnly,
+                one.library,
+                &one.coverage,
+            );
+        }
+        if is_for_newer(one, subject) && carriers_are_most(all) {
+            return words::side_library(
+                subject,
+                Code::LibraryForNewerGpus,
+                one.library,
+                &one.coverage,
+            );
+        }
+    }
+    words::lacks(subject, Code::NoKernelImage, one.library, &one.coverage)
+}
+
+/// What it takes to carry a target, for libraries that are not the main one.
+const HALF: f64 = 0.5;
+
+/// All of its code is specific to other architectures or families: FlashAttention 3 beside `_C.so` (xformers, vllm).
+fn is_specific_elsewhere(one: &Judged<'_>) -> bool {
+    let mut targets = code_targets(one.library).peekable();
+    targets.peek().is_some() && targets.all(|target| target.suffix != Suffix::None)
+}
+
+/// All of its code is for newer capabilities: FlashAttention 2 of vllm on a T4.
+fn is_for_newer(one: &Judged<'_>, subject: Subject<'_>) -> bool {
+    let mut targets = code_targets(one.library).peekable();
+    targets.peek().is_some() && targets.all(|target| target.cc > subject.gpu.cc)
+}
+
+fn code_targets(library: &Library) -> impl Iterator<Item = crate::cuda::SmTarget> {
+    own_targets(library)
+        .into_iter()
+        .filter(|(kind, _)| *kind == ImageKind::Cubin || kind.is_ptx())
+        .map(|(_, target)| target)
+}
+
+/// Whether the libraries that carry the target hold the larger part of the package's own fatbins; code that
+/// is specific to other architectures is not counted.
+fn carriers_are_most(all: &[Judged<'_>]) -> bool {
+    let lacks = |one: &&Judged<'_>| one.coverage.extent() == Extent::None;
+    let total: u64 = all
+        .iter()
+        .filter(|one| !(lacks(one) && is_specific_elsewhere(one)))
+        .map(|one| one.coverage.all())
+        .sum();
+    let carried: u64 = all
+        .iter()
+        .filter(|one| one.coverage.carries(HALF))
+        .map(|one| one.coverage.all())
+        .sum();
+    carried * 2 > total
+}
+
+/// The own library with the most general fatbins; a package without general code has none.
+fn main_library(judged: &[Judged<'_>]) -> Option<usize> {
+    let general = |one: &Judged<'_>| one.coverage.general.total;
+    let with_general = judged
+        .iter()
+        .enumerate()
+        .filter(|(_, one)| general(one) > 0);
+    // of equals the first, which is the first by path
+    with_general
+        .rev()
+        .max_by_key(|(_, one)| general(one))
+        .map(|(index, _)| index)
+}
+
+/// Of siblings of which one is loaded (bitsandbytes ships one for each CUDA version), keeps the best.
+fn keep_best_siblings(package: Option<&str>, judged: &mut Vec<Judged<'_>>, tables: &Tables) {
+    let Some(package) = package else { return };
+    let mut best: BTreeMap<String, (Rank, usize)> = BTreeMap::new();
+    let mut family_of = Vec::new();
+    for (index, one) in judged.iter().enumerate() {
+        let family = tables
+            .sibling_family(package, &one.library.path)
+            .map(|row| row.library.clone());
+        if let Some(family) = &family {
+            let rank = Rank::of(one);
+            let entry = best.entry(family.clone()).or_insert((rank, index));
+            if rank > entry.0 {
+                *entry = (rank, index);
+            }
+        }
+        family_of.push(family);
+    }
+    let mut families = family_of.into_iter().enumerate();
+    judged.retain(|_| {
+        let Some((index, family)) = families.next() else {
+            return true;
+        };
+        family.is_none_or(|family| best.get(&family).is_some_and(|(_, kept)| *kept == index))
+    });
+}
+
+/// How good a sibling is: covered and native before covered and compiled before not covered; of equals the
+/// one whose toolkit asks for the oldest driver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    full: bool,
+    covered: bool,
+    native: bool,
+    oldest: std::cmp::Reverse<Option<crate::cuda::ToolkitVersion>>,
+}
+
+impl Rank {
+    fn of(one: &Judged<'_>) -> Self {
+        let extent = one.coverage.extent();
+        let Count { covered, .. } = one.coverage.counted();
+        Self {
+            full: extent == Extent::Full,
+            covered: extent != Extent::None,
+            native: covered > 0 && one.coverage.jit == 0,
+            oldest: std::cmp::Reverse(one.library.toolkits.last().copied()),
+        }
+    }
+}

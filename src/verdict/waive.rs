@@ -1,0 +1,61 @@
+//! Waivers applied to findings: what is accepted, what is past its date, what matches nothing.
+
+use crate::policy::{Date, Policy, WaiverSubject};
+use crate::rule::Code;
+
+use super::finding::{Finding, WaivedBy};
+
+/// Marks the findings that a waiver of `policy` accepts on the day `today`, and adds findings about the
+/// waivers themselves.
+pub(super) fn apply(policy: &Policy, today: Date, findings: &mut Vec<Finding>) {
+    let mut about_waivers = Vec::new();
+    for waiver in &policy.waivers {
+        let matching: Vec<&mut Finding> = findings
+            .iter_mut()
+            .filter(|finding| {
+                let subject = WaiverSubject {
+                    package: finding
+                        .package
+                        .as_ref()
+                        .map(|package| package.name.as_str()),
+                    version: finding
+                        .package
+                        .as_ref()
+                        .and_then(|package| package.version.as_deref()),
+                    library: finding.library.as_deref(),
+                    target: finding.target.as_deref(),
+                };
+                waiver.matches(finding.code, &subject)
+            })
+            .collect();
+        let place = format!("{}, line {}", policy.origin(), waiver.line);
+        let (rule, until) = (waiver.rule, waiver.until);
+        if waiver.expired(today) {
+            let message = format!("the waiver of `{rule}` ended on {until}");
+            let next_step = "look at it again: set a new date with a reason, or remove the waiver";
+            let finding = Finding::new(Code::WaiverExpired, message, next_step)
+                .evidence(place)
+                .evidence(format!("its reason was: {}", waiver.reason))
+                .evidence(format!("{} findings would match", matching.len()));
+            about_waivers.push(finding);
+        } else if matching.is_empty() {
+            let message = format!("the waiver of `{rule}` matches no finding");
+            let next_step =
+                "remove it, or check its package, library and targets for a wrong spelling";
+            about_waivers
+                .push(Finding::new(Code::WaiverUnused, message, next_step).evidence(place));
+        } else {
+            for finding in matching {
+                let waived = WaivedBy {
+                    reason: waiver.reason.clone(),
+                    until: until.to_string(),
+                };
+                finding.waived.get_or_insert(waived);
+            }
+        }
+    }
+    for finding in &mut about_waivers {
+        finding.level = policy.level(finding.code);
+    }
+    findings.extend(about_waivers);
+}

@@ -1,0 +1,400 @@
+//! The sentences of coverage findings: what is wrong, the evidence, and the one next step.
+
+use std::collections::BTreeSet;
+
+use crate::cuda::{SmTarget, Suffix};
+use crate::device::ImageKind;
+use crate::inventory::Library;
+use crate::policy::{FleetTarget, TargetGpu};
+use crate::rule::{Code, Level};
+use crate::tables::Tables;
+
+use super::coverage::{Count, Coverage, own_targets};
+use super::finding::{Finding, PackageName};
+use super::floor::Floor;
+
+/// What a coverage finding is about.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Subject<'a> {
+    pub(super) package: Option<&'a PackageName>,
+    pub(super) target: &'a FleetTarget,
+    pub(super) gpu: &'a TargetGpu,
+    pub(super) tables: &'a Tables,
+}
+
+impl Subject<'_> {
+    /// The GPU as sentences name it: `H100 (9.0)`.
+    pub(super) fn gpu_name(&self) -> String {
+        let cc = self.gpu.cc.to_string();
+        if self.gpu.name.ends_with(&cc) {
+            self.gpu.name.clone()
+        } else {
+            format!("{} ({cc})", self.gpu.name)
+        }
+    }
+
+    fn sm(&self) -> SmTarget {
+        SmTarget::new(self.gpu.cc, Suffix::None)
+    }
+
+    fn what(&self) -> String {
+        self.package.map_or_else(
+            || "the file".to_owned(),
+            |package| format!("`{}`", package.name),
+        )
+    }
+
+    /// Where to get code for the GPU.
+    fn other_build(&self) -> String {
+        let sm = self.sm();
+        let (what, number) = (self.what(), self.gpu.cc.number());
+        let row = self.tables.sm(sm);
+        let toolkit = match row.map(|row| (row.first_toolkit, row.last_toolkit)) {
+            Some((_, Some(last))) => format!(", which toolkits up to CUDA {last} can make"),
+            Some((Some(first), None)) => format!(", made by CUDA {first} or newer"),
+            _ => String::new(),
+        };
+        format!(
+            "look for another build or version of {what} with code for {sm}{toolkit}; to build it yourself add \
+             `-gencode arch=compute_{number},code=sm_{number}`"
+        )
+    }
+
+    fn finding(&self, code: Code, message: String, next_step: String) -> Finding {
+        let mut finding = Finding::new(code, message, next_step);
+        finding.package = self.package.cloned();
+        finding.target = Some(self.target.name.clone());
+        finding.gpu = Some(self.gpu_name());
+        finding
+    }
+}
+
+/// A list of targets for people, machine code and PTX apart.
+fn holds(library: &Library) -> String {
+    let targets = own_targets(library);
+    let list = |wanted: fn(ImageKind) -> bool, name: fn(SmTarget) -> String| {
+        let names: Vec<String> = targets
+            .iter()
+            .filter(|(kind, _)| wanted(*kind))
+            .map(|(_, target)| name(*target))
+            .collect();
+        if names.is_empty() {
+            None
+        } else {
+            Some(names.join(", "))
+        }
+    };
+    let cubins = list(|kind| kind == ImageKind::Cubin, |target| target.to_string());
+    let ptx = list(ImageKind::is_ptx, |target| target.compute().to_string());
+    let lto = list(|kind| kind == ImageKind::LtoIr, |target| target.to_string());
+    let mut parts = vec![cubins.map_or_else(
+        || "no machine code".to_owned(),
+        |list| format!("machine code for {list}"),
+    )];
+    parts.push(ptx.map_or_else(|| "no PTX".to_owned(), |list| format!("PTX for {list}")));
+    parts.extend(lto.map(|list| format!("LTO-IR for {list}")));
+    parts.join("; ")
+}
+
+fn of(Count { total, covered }: Count) -> String {
+    format!("{covered} of {total}")
+}
+
+/// `182 fatbins`, or what else is counted.
+fn units(coverage: &Coverage, library: &Library) -> &'static str {
+    let bare_only = library
+        .code
+        .iter()
+        .filter(|code| code.own)
+        .all(|code| code.class.bare);
+    match (coverage.counted().total, bare_only) {
+        (1, true) => "device image",
+        (_, true) => "device images",
+        (1, false) => "fatbin",
+        (_, false) if coverage.general.total > 0 && coverage.single.total > 0 => "general fatbins",
+        (_, false) => "fatbins",
+    }
+}
+
+/// Where the first uncovered code lies, for whoever wants to look at it.
+fn place(library: &Library) -> Option<String> {
+    let class = library.code.iter().find(|code| code.own)?;
+    let section = class
+        .class
+        .place
+        .name()
+        .map(|name| format!(" in `{name}`"))
+        .unwrap_or_default();
+    Some(format!(
+        "first device code at offset {:#x}{section}",
+        class.class.first
+    ))
+}
+
+fn with_evidence(finding: Finding, library: &Library, coverage: &Coverage) -> Finding {
+    let mut finding = finding.library(&library.path).evidence(holds(library));
+    if coverage.single.total > 0 && coverage.general.total > 0 {
+        finding = finding.evidence(format!(
+            "beside them {} single-target fatbins or bare images fit",
+            of(coverage.single)
+        ));
+    }
+    match place(library) {
+        Some(place) => finding.evidence(place),
+        None => finding,
+    }
+}
+
+/// A library without code for the GPU.
+pub(super) fn lacks(
+    subject: Subject<'_>,
+    code: Code,
+    library: &Library,
+    coverage: &Coverage,
+) -> Finding {
+    let (gpu, covered) = (subject.gpu_name(), of(coverage.counted()));
+    let units = units(coverage, library);
+    let driver = subject
+        .target
+        .driver
+        .as_ref()
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    let (message, next_step) = match code {
+        Code::PtxTooNew => {
+            let isa = coverage
+                .newest_isa
+                .map(|isa| isa.to_string())
+                .unwrap_or_default();
+            let message = format!(
+                "only PTX {isa} fits {gpu}, which driver {driver} does not compile: {covered} {units} can run"
+            );
+            (message, needs_driver(subject, coverage))
+        }
+        Code::CompressionNeedsDriver => {
+            let message = format!(
+                "driver {driver} cannot unpack the zstd-compressed code for {gpu}: {covered} {units} can run"
+            );
+            (message, needs_driver(subject, coverage))
+        }
+        Code::LinkOnly => {
+            let message =
+                format!("only LTO-IR fits {gpu}: it must be linked with nvJitLink at run time");
+            (message, "make sure that the program links it with nvJitLink, and ships nvJitLink of the same major version".to_owned())
+        }
+        _ => (
+            format!("no code for {gpu}: {covered} {units} can run"),
+            subject.other_build(),
+        ),
+    };
+    with_evidence(subject.finding(code, message, next_step), library, coverage)
+}
+
+fn needs_driver(subject: Subject<'_>, coverage: &Coverage) -> String {
+    let row = coverage
+        .newest_isa
+        .filter(|_| coverage.jit_blocked > 0)
+        .and_then(|isa| subject.tables.ptx(isa));
+    let target = &subject.target.name;
+    let os = subject
+        .target
+        .platform
+        .map(|platform| platform.os)
+        .unwrap_or_default();
+    let exact = row
+        .and_then(|row| row.first_driver(os))
+        .map(ToString::to_string);
+    let zstd = || {
+        subject
+            .tables
+            .compression_floor("zstd", os)
+            .map(|floor| floor.driver.to_string())
+    };
+    let needed = exact.or(row
+        .and_then(|row| row.branch)
+        .map(|branch| branch.to_string()));
+    match needed.or_else(|| {
+        if coverage.jit_blocked == 0 {
+            zstd()
+        } else {
+            None
+        }
+    }) {
+        Some(driver) => format!(
+            "upgrade the driver of `{target}` to {driver} or newer, or {}",
+            lower(&subject.other_build())
+        ),
+        None => subject.other_build(),
+    }
+}
+
+fn lower(text: &str) -> String {
+    text.to_owned()
+}
+
+/// The main library carries too little.
+pub(super) fn main_lacks(
+    subject: Subject<'_>,
+    code: Code,
+    library: &Library,
+    coverage: &Coverage,
+) -> Finding {
+    let mut finding = lacks(subject, code, library, coverage);
+    finding.message = format!("{}; this is the package's main library", finding.message);
+    finding
+}
+
+/// Part of a library has nothing for the GPU.
+pub(super) fn partial(
+    subject: Subject<'_>,
+    library: &Library,
+    coverage: &Coverage,
+    denied: bool,
+) -> Finding {
+    let Count { total, covered } = coverage.general;
+    let message = format!(
+        "{} of {total} general fatbins have no code for {}; kernels in them fail when they are launched",
+        total - covered,
+        subject.gpu_name()
+    );
+    let next_step = format!(
+        "find out whether you call what they hold; if not, accept it with a waiver, else {}",
+        subject.other_build()
+    );
+    let mut finding = with_evidence(
+        subject.finding(Code::PartialCoverage, message, next_step),
+        library,
+        coverage,
+    );
+    if denied {
+        finding.level = Level::Deny;
+        finding = finding.evidence("the share is below `thresholds.partial-coverage`");
+    }
+    finding
+}
+
+/// A library beside the one that carries the target.
+pub(super) fn side_library(
+    subject: Subject<'_>,
+    code: Code,
+    library: &Library,
+    coverage: &Coverage,
+) -> Finding {
+    let gpu = subject.gpu_name();
+    let message = match code {
+        Code::ArchSpecificOnly => format!(
+            "holds only architecture-specific code, none of it for {gpu}; other libraries of the package carry it"
+        ),
+        _ => format!(
+            "is built for newer GPUs than {gpu} only; other libraries of the package carry it"
+        ),
+    };
+    let next_step = "nothing, if you do not need what this library adds on newer GPUs; else choose a GPU that it is built for".to_owned();
+    with_evidence(subject.finding(code, message, next_step), library, coverage)
+}
+
+/// A library that is known to be used on some GPUs only.
+pub(super) fn known_side_library(
+    subject: Subject<'_>,
+    library: &Library,
+    coverage: &Coverage,
+    why: &str,
+) -> Finding {
+    let mut finding = side_library(subject, Code::ArchSpecificOnly, library, coverage);
+    finding.message = format!(
+        "no code for {}, and used on other GPUs only",
+        subject.gpu_name()
+    );
+    finding.evidence.insert(0, why.to_owned());
+    finding
+}
+
+/// The driver compiles the code.
+pub(super) fn jit_only(subject: Subject<'_>, library: &Library, coverage: &Coverage) -> Finding {
+    let total = coverage.counted().total.max(coverage.jit);
+    let isa = coverage
+        .newest_isa
+        .map(|isa| format!(" (PTX {isa})"))
+        .unwrap_or_default();
+    let message = format!(
+        "{} of {total} {} run on {} only by JIT{isa}: the driver compiles them at first use",
+        coverage.jit,
+        units(coverage, library),
+        subject.gpu_name()
+    );
+    let next_step = format!(
+        "expect a slow first start, and a cache that must persist; to avoid it {}",
+        subject.other_build()
+    );
+    with_evidence(
+        subject.finding(Code::JitOnly, message, next_step),
+        library,
+        coverage,
+    )
+}
+
+/// The evidence conflicts.
+pub(super) fn tegra_unsure(
+    subject: Subject<'_>,
+    library: &Library,
+    coverage: &Coverage,
+) -> Finding {
+    let message = format!(
+        "{} {} are for desktop or renamed chips of the same major version as {}, for which NVIDIA promises nothing",
+        coverage.unsure,
+        units(coverage, library),
+        subject.gpu_name()
+    );
+    let next_step = format!("try it on the device, or {}", subject.other_build());
+    with_evidence(
+        subject.finding(Code::TegraCompatibilityUnsure, message, next_step),
+        library,
+        coverage,
+    )
+}
+
+/// The driver is below a floor.
+pub(super) fn driver_too_old(subject: Subject<'_>, floor: &Floor, others: &[&Floor]) -> Finding {
+    let target = &subject.target.name;
+    let have = subject
+        .target
+        .driver
+        .as_ref()
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    let message = format!(
+        "driver {have} is older than {}, which {} needs",
+        floor.driver, floor.mechanism
+    );
+    let next_step = format!(
+        "upgrade the driver of `{target}` to {} or newer",
+        floor.driver
+    );
+    let mut finding = subject.finding(Code::DriverTooOld, message, next_step);
+    let seen: BTreeSet<String> = others
+        .iter()
+        .map(|floor| match &floor.culprit {
+            Some(path) => format!(
+                "{} or newer for {}: `{path}`",
+                floor.driver, floor.mechanism
+            ),
+            None => format!("{} or newer for {}", floor.driver, floor.mechanism),
+        })
+        .collect();
+    finding.evidence.extend(seen);
+    finding.library.clone_from(&floor.culprit);
+    finding
+}
+
+/// The driver no longer drives the GPU.
+pub(super) fn driver_dropped(subject: Subject<'_>, have: &str, last: &str) -> Finding {
+    let message = format!(
+        "driver {have} no longer drives {}: the last branch that does is {last}",
+        subject.gpu_name()
+    );
+    let next_step = format!(
+        "keep `{}` on a driver of {last}, or replace the GPU",
+        subject.target.name
+    );
+    subject.finding(Code::DriverDroppedGpu, message, next_step)
+}
