@@ -52,6 +52,9 @@ pub(super) fn recognise(
     name: &str,
     limits: &Limits,
 ) -> io::Result<Source> {
+    if is_named_wheel(name) {
+        return Ok(Source::Wheel(Wheel::from_bytes(bytes, at, name, limits)));
+    }
     let file = PlainFile::open(bytes, at)?;
     let content = match file.kind {
         Some(Kind::Zip) => in_zip(&file, limits),
@@ -59,7 +62,7 @@ pub(super) fn recognise(
         _ => Content::Other,
     };
     let PlainFile { at, bytes, .. } = file;
-    if content == Content::Wheel || is_named_wheel(name) {
+    if content == Content::Wheel {
         return Ok(Source::Wheel(Wheel::from_bytes(bytes, at, name, limits)));
     }
     Ok(
