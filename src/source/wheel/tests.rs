@@ -1,5 +1,7 @@
 //! Wheels built in memory, right ones and wrong ones.
 
+use proptest::test_runner::{Config as ProptestConfig, RngSeed};
+
 use super::*;
 use crate::archive::zip::fixture::Builder;
 
@@ -224,4 +226,47 @@ fn reads_the_metadata_that_pip_would_read() {
     );
     assert_eq!(wheel.name.as_deref(), Some("evil"));
     assert_eq!(wheel.problems.len(), 2, "{:?}", wheel.problems);
+}
+
+/// The same texts in every run.
+fn fixed() -> ProptestConfig {
+    ProptestConfig {
+        failure_persistence: None,
+        rng_seed: RngSeed::Fixed(1),
+        ..ProptestConfig::default()
+    }
+}
+
+proptest::proptest! {
+    #![proptest_config(fixed())]
+
+    #[test]
+    fn no_text_is_too_odd_to_be_looked_at(text: String, other: String) {
+        let _verdict = same_version(&text, &other);
+        proptest::prop_assert!(same_version(&text, &text));
+        let _headers = Headers::parse(text.as_bytes());
+        let _record = Record::parse(text.as_bytes());
+        let _platforms = Platforms::of([text.as_str()]);
+        let _installed = Installed::of(text.as_bytes());
+    }
+
+    #[test]
+    fn file_names_survive_parsing(text in "[a-z._+!0-9]{0,4}(-[0-9][a-z._+0-9]{0,3}){3,6}[.]whl") {
+        if let Ok(filename) = text.parse::<WheelFilename>() {
+            proptest::prop_assert_eq!(filename.to_string(), text);
+        }
+    }
+
+    #[test]
+    fn versions_are_the_same_with_zeros_in_front_and_behind(
+        release in proptest::collection::vec(0_u32..30, 1..4),
+        rest in "((a|b|rc)[0-9])?([.]post[0-9])?([.]dev[0-9])?([+]cu1[0-9]{2})?",
+    ) {
+        let joined = |width: usize| {
+            let parts: Vec<_> = release.iter().map(|part| format!("{part:0width$}")).collect();
+            parts.join(".")
+        };
+        let (plain, padded) = (format!("{}{rest}", joined(1)), format!("v{}.0{rest}", joined(3)));
+        proptest::prop_assert!(same_version(&plain, &padded), "{} {}", plain, padded);
+    }
 }
