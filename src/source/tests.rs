@@ -39,13 +39,23 @@ fn wheel() -> Vec<u8> {
 
 /// A gzip stream with a tar archive whose first member is `name`.
 fn tar_gz(name: &str) -> Vec<u8> {
+    gzip(&tar_header(name, b'5', 0))
+}
+
+fn tar_header(name: &str, kind: u8, size: usize) -> Vec<u8> {
     let mut header = vec![0; 512];
     header[..name.len()].copy_from_slice(name.as_bytes());
+    header[124..136].copy_from_slice(format!("{size:011o}\0").as_bytes());
     header[148..156].fill(b' ');
+    header[156] = kind;
     let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
     header[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+    header
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    encoder.write_all(&header).unwrap();
+    encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
 }
 
@@ -68,6 +78,16 @@ fn recognises_inputs_by_their_content() {
         "flash_attn-2.8.tar.gz",
         &tar_gz("flash-attn-2.8.0/PKG-INFO"),
     );
+    // As `tarfile` begins an archive in the PAX format.
+    let record = [&b"28 mtime=1700000000.1234567\n"[..], &[0; 484]].concat();
+    let pax = [
+        tar_header("././@PaxHeader", b'x', 28),
+        record,
+        tar_header("e_f-1.0", b'5', 0),
+    ];
+    files.write("e.f-1.tar.gz", &gzip(&pax.concat()));
+    let endless = tar_header("././@PaxHeader", b'x', 0).repeat(9);
+    files.write("g-1.tar.gz", &gzip(&endless));
     files.write("layer-2.8.tar.gz", &tar_gz("usr/lib/a.so"));
     files.write("app-1.0.tar.gz", b"\x1f\x8b\x08 damaged");
     files.write("lib.so", b"\x7fELF");
@@ -81,6 +101,8 @@ fn recognises_inputs_by_their_content() {
         ("plain.zip", "file"),
         ("d-1.zip", "sdist"),
         ("flash_attn-2.8.tar.gz", "sdist"),
+        ("e.f-1.tar.gz", "sdist"),
+        ("g-1.tar.gz", "file"),
         ("layer-2.8.tar.gz", "file"),
         ("app-1.0.tar.gz", "file"),
         ("lib.so", "file"),
