@@ -155,11 +155,6 @@ impl Cursor {
     /// Bytes read from a file at a time: beyond 128 KiB inflate gets no faster.
     const WINDOW: usize = 128 << 10;
 
-    /// The offset of the next byte.
-    pub fn position(&self) -> u64 {
-        self.position
-    }
-
     /// What is left of the window at the position.
     fn buffered(&self) -> &[u8] {
         self.position

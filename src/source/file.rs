@@ -52,6 +52,9 @@ pub(super) fn recognise(
     name: &str,
     limits: &Limits,
 ) -> io::Result<Source> {
+    if is_named_wheel(name) {
+        return Ok(Source::Wheel(Wheel::from_bytes(bytes, at, name, limits)));
+    }
     let file = PlainFile::open(bytes, at)?;
     let content = match file.kind {
         Some(Kind::Zip) => in_zip(&file, limits),
@@ -59,7 +62,7 @@ pub(super) fn recognise(
         _ => Content::Other,
     };
     let PlainFile { at, bytes, .. } = file;
-    if content == Content::Wheel || is_named_wheel(name) {
+    if content == Content::Wheel {
         return Ok(Source::Wheel(Wheel::from_bytes(bytes, at, name, limits)));
     }
     Ok(
@@ -121,17 +124,9 @@ fn in_gzip(file: &PlainFile, name: &str) -> Content {
     let Some((package, version)) = split_sdist(name) else {
         return Content::Other;
     };
-    let mut header = [0; 512];
-    if GzDecoder::new(file.bytes.cursor())
-        .read_exact(&mut header)
-        .is_err()
-        || Kind::sniff(&header) != Some(Kind::Tar)
-    {
+    let Some(first) = first_tar_name(GzDecoder::new(file.bytes.cursor())) else {
         return Content::Other;
-    }
-    // The name is the first field of a tar header, 100 bytes at most.
-    let first = header.iter().take(100).take_while(|byte| **byte != 0);
-    let first = String::from_utf8_lossy(&first.copied().collect::<Vec<_>>()).into_owned();
+    };
     let top = first
         .trim_start_matches("./")
         .split('/')
@@ -143,6 +138,36 @@ fn in_gzip(file: &PlainFile, name: &str) -> Content {
         }
         _ => Content::Other,
     }
+}
+
+/// The name of the first member of a tar archive. Python's `tarfile` puts an extended header before
+/// it, for the time in fractions of a second.
+fn first_tar_name(mut tar: impl io::Read) -> Option<String> {
+    const HEADERS: usize = 4;
+    /// Larger than any extended header of a time or a name.
+    const EXTENDED: u64 = 64 << 10;
+    for _ in 0..HEADERS {
+        let mut header = [0; 512];
+        tar.read_exact(&mut header).ok()?;
+        if Kind::sniff(&header) != Some(Kind::Tar) {
+            return None;
+        }
+        if !matches!(header.get(156), Some(b'x' | b'g' | b'L' | b'K')) {
+            let name = header.iter().take(100).take_while(|byte| **byte != 0);
+            return Some(String::from_utf8_lossy(&name.copied().collect::<Vec<_>>()).into_owned());
+        }
+        let size = header
+            .get(124..136)?
+            .trim_ascii()
+            .split(|byte| *byte == 0)
+            .next()?;
+        let size = u64::from_str_radix(std::str::from_utf8(size).ok()?, 8).ok()?;
+        let blocks = size
+            .checked_next_multiple_of(512)
+            .filter(|blocks| *blocks <= EXTENDED)?;
+        io::copy(&mut tar.by_ref().take(blocks), &mut io::sink()).ok()?;
+    }
+    None
 }
 
 /// Name and version of `NAME-VERSION.tar.gz` or `NAME-VERSION.zip`.

@@ -35,7 +35,7 @@ pub(super) enum SpecKind {
 const SUPPORTED: &str = "name a path, `wheel:PATH`, `dir:PATH` or `file:PATH`";
 
 impl SourceSpec {
-    /// Understands an argument; `index` and content are looked at when it is opened.
+    /// Understands an argument. Whether it exists and what it is turns out when it is opened.
     ///
     /// # Errors
     ///

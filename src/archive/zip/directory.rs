@@ -2,7 +2,7 @@
 //!
 //! Format: APPNOTE 4.3.12; the Unicode path field 4.6.9.
 
-use rawzip::extra_fields::ExtraFieldId;
+use rawzip::extra_fields::{ExtraFieldId, ExtraFields};
 use rawzip::{
     CompressionMethod, MAX_CENTRAL_DIRECTORY_RECORD_SIZE, ZipArchiveEntryWayfinder,
     ZipFileHeaderRecord,
@@ -148,7 +148,17 @@ fn check_encoding(record: &ZipFileHeaderRecord<'_>, name: &MemberName, report: &
         let detail = "the name is said to be UTF-8 and is not";
         report.member(ProblemKind::MalformedArchive, Extent::Part, name, detail);
     }
-    for (id, field) in record.extra_fields() {
+    report_other_name(record.extra_fields(), name, report);
+}
+
+/// Reports a Unicode path field that gives the member another name.
+pub(super) fn report_other_name(
+    fields: ExtraFields<'_>,
+    name: &MemberName,
+    report: &mut Report<'_>,
+) {
+    let raw = name.as_bytes();
+    for (id, field) in fields {
         // Version, CRC-32 of the name that it replaces, and the name in UTF-8.
         let Some(other) = field
             .get(5..)

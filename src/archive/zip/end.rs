@@ -68,15 +68,18 @@ pub(super) fn find<'w>(
         stated = stated_64;
         directory_end = at;
     }
-    let counted_back = directory_end.saturating_sub(stated.size);
+    let counted_back = directory_end.checked_sub(stated.size);
     let directory = archive.directory_offset()..directory_end.max(archive.directory_offset());
-    if counted_back != directory.start || archive.entries_hint() != stated.entries {
+    if counted_back != Some(directory.start)
+        || stated.offset > directory.start
+        || stated.entries != archive.entries_hint()
+    {
         report.archive(
             ProblemKind::HeaderMismatch,
             Extent::Artifact,
             format!(
-                "readers find two central directories: by offset at {}, by size at {counted_back}",
-                directory.start
+                "readers find different central directories: one of {} bytes before {directory_end}, one at {}",
+                stated.size, stated.offset
             ),
         );
     }
@@ -146,7 +149,10 @@ fn zip64(
         Some(at) => window.up_to::<END_RECORD_64>(at)?,
         None => Vec::new(),
     };
-    let found = at.zip(Stated::zip64(&record_64));
+    let mut found = at.zip(Stated::zip64(&record_64));
+    if let Some((_, stated)) = &mut found {
+        stated.one_volume &= u32_at(&locator, 4) == Some(0) && u32_at(&locator, 16) <= Some(1);
+    }
     if found.is_none() || u64_at(&locator, 8) != at {
         let detail = "the zip64 locator does not point at a zip64 end record just before it";
         report.archive(ProblemKind::HeaderMismatch, Extent::Artifact, detail);

@@ -9,7 +9,7 @@ use std::io;
 
 use rawzip::ZipLocalFileHeader;
 
-use super::directory::{Listed, READING_FLAGS};
+use super::directory::{Listed, READING_FLAGS, report_other_name};
 use super::end::{End, u32_at, u64_at};
 use super::name::short;
 use super::report::Report;
@@ -57,6 +57,7 @@ fn compare_one(
     }
     let mut member_end = data_end;
     let name = &listed.member.name;
+    report_other_name(header.extra_fields(), name, report);
     let mismatch = |detail: String, report: &mut Report<'_>| {
         report.member(ProblemKind::HeaderMismatch, Extent::Member, name, detail);
     };

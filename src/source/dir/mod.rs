@@ -133,26 +133,23 @@ impl Dir {
     }
 
     /// What a link inside the tree leads to is walked under its own name. A link out of the tree
-    /// is reported where it leads to a library or to a directory, which could hold libraries.
+    /// is reported where it leads to a library, or to a directory that holds one.
     fn judge_link(&mut self, link: &Path, name: &[u8], root: &Path) {
-        let outside = fs::canonicalize(link)
-            .ok()
-            .filter(|target| !target.starts_with(root));
-        let Some(target) =
-            outside.filter(|target| target.is_dir() || is_library(link) || is_library(target))
-        else {
+        let target = fs::canonicalize(link).ok();
+        let outside = target.filter(|target| !target.starts_with(root));
+        let what = outside.and_then(|target| {
+            if target.is_dir() {
+                holds_library(target).then_some("a directory with libraries")
+            } else {
+                (is_library(link) || is_library(&target)).then_some("a library")
+            }
+        });
+        let Some(what) = what else {
             self.links_skipped += 1;
             return;
         };
-        let what = if target.is_dir() {
-            "a directory"
-        } else {
-            "a library"
-        };
-        let fault = Fault::new(
-            ProblemKind::NotFollowed,
-            format!("a link to {what} outside of the tree"),
-        );
+        let detail = format!("a link to {what} outside of the tree");
+        let fault = Fault::new(ProblemKind::NotFollowed, detail);
         let at = self.at.member(&MemberName::from_bytes(name));
         self.problems.push(fault.at(at, Extent::Member));
     }
@@ -176,6 +173,26 @@ fn join(prefix: &[u8], name: &[u8]) -> Vec<u8> {
         return name.to_owned();
     }
     [prefix, name].join(&b'/')
+}
+
+/// Whether a directory outside of the tree holds a library, by name. One that is too large to tell
+/// is taken for one that does.
+fn holds_library(dir: PathBuf) -> bool {
+    const LOOKED_AT: usize = 10_000;
+    let mut looked_at = 0;
+    let mut pending = vec![dir];
+    while let Some(dir) = pending.pop() {
+        for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+            looked_at += 1;
+            if looked_at > LOOKED_AT || is_library(&entry.path()) {
+                return true;
+            }
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                pending.push(entry.path());
+            }
+        }
+    }
+    false
 }
 
 /// Whether a file is called as those that hold device code are.

@@ -5,13 +5,13 @@
 use std::path::Path;
 
 use super::{Dir, DirFile, Package};
+use crate::Extent;
 use crate::archive::{Fault, SharedBytes};
 use crate::limits::Limits;
 use crate::source::bounded::read_metadata;
 use crate::source::wheel::metadata::Headers;
 use crate::source::wheel::record::Record;
 use crate::source::wheel::split_dist_info;
-use crate::{Extent, MemberName};
 
 /// The metadata of one package.
 struct Found {
@@ -19,8 +19,8 @@ struct Found {
     file: usize,
     /// The directory that the listed paths begin in.
     base: Vec<u8>,
-    /// The name of the list of its files.
-    list: Vec<u8>,
+    /// The name of the list of its files, where it has one.
+    list: Option<Vec<u8>>,
     /// `NAME-VERSION`, where the metadata is silent.
     stem: String,
     egg: bool,
@@ -37,12 +37,12 @@ pub(super) fn assign(dir: &mut Dir, limits: &Limits) {
     // The outer package first: what it lists of vendored packages is its own.
     found.sort_by_key(|found| depth(&found.base));
     let mut packages = Vec::new();
+    let mut depths = Vec::new();
     for found in found {
-        let vendored = dir
-            .files
-            .get(found.file)
-            .is_none_or(|file| file.package.is_some());
-        if vendored {
+        let depth = depth(&found.base);
+        let owner = dir.files.get(found.file).and_then(|file| file.package);
+        let outer = owner.and_then(|owner| depths.get(owner));
+        if outer.is_some_and(|outer| *outer < depth) {
             continue;
         }
         let index = packages.len();
@@ -50,6 +50,7 @@ pub(super) fn assign(dir: &mut Dir, limits: &Limits) {
             continue;
         };
         packages.push(package);
+        depths.push(depth);
         let owned = owned_files(dir, &found, limits);
         for file in owned {
             if let Some(file) = dir.files.get_mut(file) {
@@ -89,20 +90,23 @@ fn find(file: usize, name: &[u8]) -> Option<Found> {
         return Some(Found {
             file,
             base: base.to_owned(),
-            list: super::join(parent, b"RECORD"),
+            list: Some(super::join(parent, b"RECORD")),
             stem,
             egg: false,
         });
     }
     // A directory of setuptools, or the single file of distutils.
-    let (stem, base) = match last {
-        b"PKG-INFO" => (stem(dir, ".egg-info")?, parent),
-        _ => (stem(last, ".egg-info")?, parent),
+    let (stem, list) = match last {
+        b"PKG-INFO" => {
+            let list = super::join(parent, b"installed-files.txt");
+            (stem(dir, ".egg-info")?, Some(list))
+        }
+        _ => (stem(last, ".egg-info")?, None),
     };
     Some(Found {
         file,
-        base: base.to_owned(),
-        list: super::join(base, b"installed-files.txt"),
+        base: parent.to_owned(),
+        list,
         stem,
         egg: true,
     })
@@ -136,7 +140,9 @@ fn read_package(dir: &mut Dir, found: &Found, limits: &Limits) -> Option<Package
 /// The files that a package lists, itself among them.
 fn owned_files(dir: &mut Dir, found: &Found, limits: &Limits) -> Vec<usize> {
     let mut owned = vec![found.file];
-    let Some(list) = index_of(&dir.files, &found.list).and_then(|list| dir.files.get(list)) else {
+    let list = found.list.as_deref();
+    let list = list.and_then(|list| index_of(&dir.files, list));
+    let Some(list) = list.and_then(|list| dir.files.get(list)) else {
         return owned;
     };
     let paths = read_file(list, limits).and_then(|bytes| listed(&bytes, found.egg));
@@ -146,7 +152,7 @@ fn owned_files(dir: &mut Dir, found: &Found, limits: &Limits) -> Vec<usize> {
             index_of(&dir.files, &name)
         })),
         Err(fault) => {
-            let at = dir.at.member(&MemberName::from_bytes(&found.list));
+            let at = dir.at.member(&list.name);
             dir.problems.push(fault.at(at, Extent::Part));
         }
     }
@@ -247,11 +253,8 @@ mod tests {
         let base =
             |name: &str| find(0, name.as_bytes()).map(|found| (found.base, found.list, found.stem));
         let text = |base: &str, list: &str, stem: &str| {
-            Some((
-                base.as_bytes().to_owned(),
-                list.as_bytes().to_owned(),
-                stem.to_owned(),
-            ))
+            let list = (!list.is_empty()).then(|| list.as_bytes().to_owned());
+            Some((base.as_bytes().to_owned(), list, stem.to_owned()))
         };
         assert_eq!(
             base("s/a-1.dist-info/METADATA"),
@@ -265,10 +268,7 @@ mod tests {
             base("s/a.egg-info/PKG-INFO"),
             text("s/a.egg-info", "s/a.egg-info/installed-files.txt", "a")
         );
-        assert_eq!(
-            base("s/a-1.egg-info"),
-            text("s", "s/installed-files.txt", "a-1")
-        );
+        assert_eq!(base("s/a-1.egg-info"), text("s", "", "a-1"));
         for name in [
             "METADATA",
             "a/METADATA",

@@ -195,11 +195,14 @@ impl Wheel {
             .zip
             .reader(index, &budget)
             .and_then(|reader| read_metadata(reader, limits));
-        read.map_err(|fault| {
-            self.problems
-                .push(fault.at(self.at.member(&name), Extent::Member))
-        })
-        .ok()
+        match read {
+            Ok(bytes) => Some(bytes),
+            Err(fault) => {
+                let at = self.at.member(&name);
+                self.problems.push(fault.at(at, Extent::Member));
+                None
+            }
+        }
     }
 
     fn read_metadata(&mut self, dist_info: &str, headers: &Headers) {
@@ -279,6 +282,8 @@ impl Wheel {
 
     /// Members of different names that are installed as one file.
     fn find_collisions(&mut self) {
+        /// As many as are listed one by one.
+        const LISTED: usize = 100;
         let files = || {
             let members = self.zip.members().iter();
             members.filter(|member| member.kind != MemberKind::Dir && !member.shadowed)
@@ -294,23 +299,24 @@ impl Wheel {
             .map(|member| (Installed::of(member.name.as_bytes()), &member.name))
             .collect();
         targets.sort();
-        let found: Vec<_> = targets
-            .windows(2)
-            .filter_map(|pair| match pair {
-                [(one, first), (other, second)] if one == other => {
-                    let detail = format!("it is installed at the place of `{first}`");
-                    let at = self.at.member(second);
-                    Some(Problem::new(
-                        ProblemKind::DuplicateMember,
-                        at,
-                        Extent::Member,
-                        detail,
-                    ))
-                }
-                _ => None,
-            })
-            .collect();
-        self.problems.extend(found);
+        let pairs = targets.windows(2).filter_map(|pair| match pair {
+            [(one, first), (other, second)] if one == other => Some((*first, *second)),
+            _ => None,
+        });
+        let found: Vec<_> = pairs.collect();
+        let listed = found.iter().take(LISTED).map(|(first, second)| {
+            let detail = format!("it is installed at the place of `{first}`");
+            (self.at.member(second), Extent::Member, detail)
+        });
+        let left_out = found.len().saturating_sub(LISTED);
+        let rest = (left_out > 0).then(|| {
+            let detail = format!("{left_out} more members are installed at the place of others");
+            (self.at.clone(), Extent::Artifact, detail)
+        });
+        let problems = listed.chain(rest).map(|(at, extent, detail)| {
+            Problem::new(ProblemKind::DuplicateMember, at, extent, detail)
+        });
+        self.problems.extend(problems);
     }
 
     fn malformed(&mut self, member: Option<&MemberName>, detail: String) {

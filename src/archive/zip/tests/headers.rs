@@ -96,6 +96,8 @@ fn reports_a_second_name_in_the_unicode_path_field() {
     ] {
         let opened = open(spoiled(|entry| entry.central.extra = field(name, crc_of)).build());
         assert_eq!(kinds(&opened), expected);
+        let opened = open(spoiled(|entry| entry.local.extra = field(name, crc_of)).build());
+        assert_eq!(kinds(&opened), expected);
     }
 }
 

@@ -36,6 +36,14 @@ fn reads_the_zip64_end_record() {
     let opened = open(builder.build_with(sentinels));
     assert_eq!(kinds(&opened), [ProblemKind::MalformedArchive]);
 
+    let mut volumes = zip64_end(2, size, offset, offset + size);
+    *volumes.last_chunk_mut().unwrap() = 2_u32.to_le_bytes();
+    builder.before_end = volumes;
+    assert_eq!(
+        kinds(&open(builder.build())),
+        [ProblemKind::MalformedArchive]
+    );
+
     // A locator that points elsewhere: `zipfile` reads the record before it, others do not.
     builder.before_end = zip64_end(2, size, offset, offset);
     let opened = open(builder.build());
@@ -170,8 +178,15 @@ fn reports_two_central_directories() {
     assert!(
         opened.problems[0]
             .detail
-            .contains("two central directories")
+            .contains("different central directories")
     );
+}
+
+#[test]
+fn an_empty_archive_that_states_bytes_is_no_empty_archive() {
+    let empty = Builder::new();
+    let sized = open(empty.build_with(|end| end.size = 1 << 24));
+    assert_eq!(kinds(&sized), [ProblemKind::HeaderMismatch]);
 }
 
 #[test]
