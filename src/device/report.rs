@@ -113,25 +113,16 @@ impl Scanned {
     /// The report.
     pub fn report(self) -> DeviceReport {
         let Self { mut found, len } = self;
-        let host = found.host.facts();
-        let unreachable = !found.host.missing().is_empty();
-        let host = match host {
-            Ok(facts) => {
-                if unreachable {
-                    let detail = "its headers name places that could not be read";
-                    found
-                        .problems
-                        .push(0, ProblemKind::MalformedLibrary, detail);
-                }
-                facts
-            }
-            Err(detail) => {
-                found
-                    .problems
-                    .push(0, ProblemKind::MalformedLibrary, detail);
-                HostFacts::new(found.host.format())
-            }
-        };
+        let (host, error) = found.host.facts();
+        let incomplete = found
+            .host
+            .is_incomplete()
+            .then_some("its headers name places that could not be read");
+        if let Some(detail) = error.or(incomplete) {
+            found
+                .problems
+                .push(0, ProblemKind::MalformedLibrary, detail);
+        }
         check_sections(&mut found, &host, len);
         let raw = matches!(host.format, HostFormat::Raw | HostFormat::Ar);
         let place = |offset| match host.section_at(offset) {
@@ -176,27 +167,28 @@ impl Scanned {
 fn check_sections(found: &mut Found, host: &HostFacts, len: u64) {
     let mut units: Vec<(u64, u64)> = found.tally.ranges().collect();
     units.sort_unstable();
+    let mut checked = 0;
+    // ascending; of those that overlap, which no linker makes, every byte is looked at once
     for section in &host.sections {
-        if !FATBIN_SECTIONS.contains(&section.name.as_str()) {
+        let (start, end) = (section.range.start.max(checked), section.range.end.min(len));
+        if !FATBIN_SECTIONS.contains(&section.name.as_str()) || start >= end {
             continue;
         }
-        for at in found
-            .suspects
-            .iter()
-            .filter(|at| section.range.contains(at))
-        {
+        checked = end;
+        for at in found.suspects.iter().filter(|at| (start..end).contains(at)) {
             let detail = "the header of a fatbin is followed by none";
             found
                 .problems
                 .push(*at, ProblemKind::MalformedFatbin, detail);
         }
-        let mut covered = section.range.start;
-        let ends = units
-            .iter()
-            .filter(|(start, _)| section.range.contains(start));
-        let section_end = section.range.end.min(len);
-        for (start, end) in ends.copied().chain([(section_end, section_end)]) {
-            let gap = start.saturating_sub(covered);
+        let first = units.partition_point(|(unit, _)| *unit < start);
+        let mut covered = start;
+        let inside = units.get(first..).unwrap_or_default().iter().copied();
+        for (unit, unit_end) in inside
+            .take_while(|(unit, _)| *unit < end)
+            .chain([(end, end)])
+        {
+            let gap = unit.saturating_sub(covered);
             if gap > GAP_MAX {
                 let detail = format!(
                     "{gap} bytes of section `{}` hold no fatbin that can be read",
@@ -206,7 +198,7 @@ fn check_sections(found: &mut Found, host: &HostFacts, len: u64) {
                     .problems
                     .push(covered, ProblemKind::MalformedFatbin, detail);
             }
-            covered = covered.max(end);
+            covered = covered.max(unit_end);
         }
     }
 }

@@ -40,6 +40,7 @@ pub(super) fn plan(head: &[u8]) -> Option<Vec<Range<u64>>> {
                 (u32_at(head, at + 4)?.into(), u32_at(head, at + 16)?.into())
             };
             ranges.push(offset..offset.saturating_add(len));
+            break; // loaders follow one
         }
     }
     Some(ranges)
@@ -98,6 +99,7 @@ fn read_as<Elf: FileHeader<Endian = Endianness>>(
             .map_err(|_source| BROKEN_ELF)?
         {
             read_dynamic::<Elf>(data, endian, dynamic, facts)?;
+            break;
         }
     }
     sections.map(|_| ()).map_err(|_source| BROKEN_ELF)

@@ -16,6 +16,8 @@ const HEAD: u64 = 1 << 20;
 const TAIL: u64 = 64 << 10;
 /// Largest single range that a header may ask for.
 const RANGE_MAX: u64 = 8 << 20;
+/// Bytes kept beyond the beginning, and as many again of a second look.
+const KEPT_MAX: u64 = 24 << 20;
 
 /// The bytes of a host file that are worth keeping.
 #[derive(Debug)]
@@ -26,6 +28,9 @@ pub(in crate::device) struct HostImage {
     /// Ranges to keep beyond the head, ascending.
     wanted: Vec<Range<u64>>,
     planned: bool,
+    /// What the last reading wanted and did not get, as it came.
+    unread: RefCell<Vec<Range<u64>>>,
+    /// The part of it that can be had by a second look: ascending, apart from each other, bounded.
     missing: RefCell<Vec<Range<u64>>>,
 }
 
@@ -39,6 +44,20 @@ impl Extent {
     fn end(&self) -> u64 {
         self.start + self.bytes.len() as u64
     }
+
+    /// Both, which touch or overlap; where they do, they hold the same bytes of the file.
+    fn joined(self, other: Self) -> Self {
+        let (mut first, second) = if self.start <= other.start {
+            (self, other)
+        } else {
+            (other, self)
+        };
+        let known = usize::try_from(first.end() - second.start).unwrap_or(usize::MAX);
+        first
+            .bytes
+            .extend_from_slice(second.bytes.get(known..).unwrap_or_default());
+        first
+    }
 }
 
 impl HostImage {
@@ -49,6 +68,7 @@ impl HostImage {
             extents: Vec::new(),
             wanted: Vec::new(),
             planned: false,
+            unread: RefCell::new(Vec::new()),
             missing: RefCell::new(Vec::new()),
         }
     }
@@ -57,11 +77,13 @@ impl HostImage {
         self.format.unwrap_or(HostFormat::Raw)
     }
 
+    /// Takes the first bytes of the file, which tell its format, whoever they belong to.
+    pub(in crate::device) fn begin(&mut self, head: &[u8]) {
+        self.format = Some(HostFormat::of(head));
+    }
+
     /// Takes bytes of the file in order; device payloads are left out by the caller.
     pub(in crate::device) fn push(&mut self, offset: u64, bytes: &[u8]) {
-        if offset == 0 {
-            self.format = Some(HostFormat::of(bytes));
-        }
         if !matches!(
             self.format,
             Some(HostFormat::Elf | HostFormat::Pe | HostFormat::Coff)
@@ -97,34 +119,25 @@ impl HostImage {
         self.insert(offset + from as u64, fresh);
     }
 
-    /// Adds bytes, dropping what is there already.
-    fn insert(&mut self, mut start: u64, mut bytes: &[u8]) {
+    /// Adds bytes; extents stay ascending and apart from each other.
+    fn insert(&mut self, start: u64, bytes: &[u8]) {
         // the usual case, bytes in file order
         if let Some(last) = self.extents.last_mut().filter(|last| last.end() == start) {
             last.bytes.extend_from_slice(bytes);
             return;
         }
-        if let Some(before) = self
-            .extents
-            .iter()
-            .find(|extent| (extent.start..extent.end()).contains(&start))
-        {
-            let known = usize::try_from(before.end() - start)
-                .unwrap_or(usize::MAX)
-                .min(bytes.len());
-            bytes = bytes.get(known..).unwrap_or_default();
-            start += known as u64;
+        let end = start + bytes.len() as u64;
+        let first = self.extents.partition_point(|extent| extent.end() < start);
+        let after = self.extents.partition_point(|extent| extent.start <= end);
+        let touched: Vec<Extent> = self.extents.splice(first..after.max(first), []).collect();
+        let mut merged = Extent {
+            start,
+            bytes: bytes.to_vec(),
+        };
+        for extent in touched {
+            merged = merged.joined(extent);
         }
-        if bytes.is_empty() {
-            return;
-        }
-        match self.extents.iter_mut().find(|extent| extent.end() == start) {
-            Some(extent) => extent.bytes.extend_from_slice(bytes),
-            None => self.extents.push(Extent {
-                start,
-                bytes: bytes.to_vec(),
-            }),
-        }
+        self.extents.insert(first, merged);
     }
 
     /// What the headers at the beginning say is needed later.
@@ -152,49 +165,111 @@ impl HostImage {
                 _ => merged.push(range),
             }
         }
+        // a file that names everything does not get everything
+        let mut left = KEPT_MAX;
+        for range in &mut merged {
+            range.end = range.end.min(range.start.saturating_add(left));
+            left -= range.end.saturating_sub(range.start);
+        }
+        merged.retain(|range| !range.is_empty());
         merged
     }
 
     /// Ranges that the last reading wanted and that were not kept, to be streamed again.
     pub(in crate::device) fn missing(&self) -> Vec<Range<u64>> {
-        let mut missing = self.missing.borrow().clone();
-        missing.retain(|range| {
-            range.end - range.start <= RANGE_MAX && self.len.is_none_or(|len| range.end <= len)
+        self.missing.borrow().clone()
+    }
+
+    /// What of the unread ranges a second look can bring.
+    fn second_look(&self) -> Vec<Range<u64>> {
+        let mut wanted = self.unread.borrow().clone();
+        wanted.retain(|range| {
+            !range.is_empty()
+                && range.end - range.start <= RANGE_MAX
+                && self.len.is_none_or(|len| range.end <= len)
+                // a name without an end does not get one by another look
+                && self.extent_at(range.start).is_none_or(|extent| extent.end() < range.end)
         });
+        wanted.sort_by_key(|range| range.start);
+        let kept: u64 = self
+            .extents
+            .iter()
+            .map(|extent| extent.bytes.len() as u64)
+            .sum();
+        let mut left = (2 * KEPT_MAX).saturating_sub(kept);
+        let mut missing: Vec<Range<u64>> = Vec::new();
+        for range in wanted {
+            let last = missing
+                .last_mut()
+                .filter(|last| range.start <= last.end && range.end - last.start <= RANGE_MAX);
+            let more = last.as_ref().map_or(range.end - range.start, |last| {
+                range.end.saturating_sub(last.end)
+            });
+            let Some(rest) = left.checked_sub(more) else {
+                break;
+            };
+            left = rest;
+            match last {
+                Some(last) => last.end = last.end.max(range.end),
+                None => missing.push(range),
+            }
+        }
         missing
+    }
+
+    /// The extent that holds an offset.
+    fn extent_at(&self, offset: u64) -> Option<&Extent> {
+        let after = self
+            .extents
+            .partition_point(|extent| extent.start <= offset);
+        self.extents
+            .get(after.checked_sub(1)?)
+            .filter(|extent| offset < extent.end())
+    }
+
+    /// Whether the last reading wanted what is not here, be it to be had or not.
+    pub(in crate::device) fn is_incomplete(&self) -> bool {
+        !self.unread.borrow().is_empty()
     }
 
     /// Takes bytes of a second look.
     pub(in crate::device) fn fill(&mut self, offset: u64, bytes: &[u8]) {
         let missing = self.missing.take();
-        for range in &missing {
+        let first = missing.partition_point(|range| range.end <= offset);
+        let end = offset.saturating_add(bytes.len() as u64);
+        for range in missing
+            .get(first..)
+            .unwrap_or_default()
+            .iter()
+            .take_while(|range| range.start < end)
+        {
             self.keep(offset, bytes, range.clone());
         }
         self.missing.replace(missing);
     }
 
-    /// Reads the facts. What could not be reached is in [`HostImage::missing`] afterwards; an error
-    /// says that the headers contradict themselves.
-    pub(in crate::device) fn facts(&self) -> Result<HostFacts, &'static str> {
-        self.missing.borrow_mut().clear();
+    /// Reads the facts, as far as they are to be had. What could not be reached is in
+    /// [`HostImage::missing`] afterwards; an error says that the headers contradict themselves.
+    pub(in crate::device) fn facts(&self) -> (HostFacts, Option<&'static str>) {
+        self.unread.borrow_mut().clear();
         let mut facts = HostFacts::new(self.format());
         let read = match self.format() {
             HostFormat::Elf => elf::read(self, &mut facts),
             HostFormat::Pe => pe::read(self, &mut facts),
             // two bytes are a weak sign: a file that goes on otherwise is no object file
             HostFormat::Coff => pe::read_coff(self, &mut facts).or_else(|_error| {
+                self.unread.borrow_mut().clear();
                 facts = HostFacts::new(HostFormat::Raw);
                 Ok(())
             }),
             HostFormat::Ar | HostFormat::Raw => Ok(()),
         };
         facts.sections.sort_by_key(|section| section.range.start);
-        match read {
-            Ok(()) => Ok(facts),
-            // Not an error of the file: the bytes were not kept.
-            Err(_) if !self.missing().is_empty() => Ok(facts),
-            Err(error) => Err(error),
-        }
+        let missing = self.second_look();
+        // Not an error of the file where the bytes were not kept.
+        let error = read.err().filter(|_| missing.is_empty());
+        self.missing.replace(missing);
+        (facts, error)
     }
 }
 
@@ -210,25 +285,18 @@ impl<'a> ReadRef<'a> for &'a HostImage {
             return Ok(&[]);
         }
         let end = offset.checked_add(size).ok_or(())?;
-        let found = self
-            .extents
-            .iter()
-            .find(|extent| extent.start <= offset && end <= extent.end());
+        let found = self.extent_at(offset).filter(|extent| end <= extent.end());
         let found = found.and_then(|extent| {
             crate::device::le::range(&extent.bytes, offset - extent.start, size)
         });
         if found.is_none() {
-            self.missing.borrow_mut().push(offset..end);
+            self.unread.borrow_mut().push(offset..end);
         }
         found.ok_or(())
     }
 
     fn read_bytes_at_until(self, range: Range<u64>, delimiter: u8) -> Result<&'a [u8], ()> {
-        let found = self
-            .extents
-            .iter()
-            .find(|extent| (extent.start..extent.end()).contains(&range.start));
-        let found = found.and_then(|extent| {
+        let found = self.extent_at(range.start).and_then(|extent| {
             let from = usize::try_from(range.start - extent.start).ok()?;
             let rest = extent.bytes.get(from..)?;
             let len = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
@@ -237,9 +305,11 @@ impl<'a> ReadRef<'a> for &'a HostImage {
         });
         if found.is_none() {
             // names in dynamic sections are short
-            self.missing
-                .borrow_mut()
-                .push(range.start..range.end.min(range.start.saturating_add(1024)));
+            let end = range
+                .end
+                .min(range.start.saturating_add(1024))
+                .min(self.len.unwrap_or(u64::MAX));
+            self.unread.borrow_mut().push(range.start..end);
         }
         found.ok_or(())
     }

@@ -191,6 +191,7 @@ impl Scanner {
     }
 
     fn start(&mut self, data: &[u8]) -> State {
+        self.found.host.begin(data);
         if data.starts_with(&OLD_MAGIC) {
             let detail = "a fatbin of a toolkit before CUDA 4, which is not read";
             self.found
