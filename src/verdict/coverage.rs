@@ -39,6 +39,9 @@ pub(super) enum Extent {
     None,
 }
 
+/// What it takes to carry a target, where no policy says otherwise.
+pub(super) const HALF: f64 = 0.5;
+
 /// The coverage of one library on one GPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Coverage {
@@ -60,27 +63,38 @@ pub(super) struct Coverage {
 
 impl Coverage {
     /// The coverage of the package's own code in `library`; `None` where it has none that can be loaded.
+    ///
+    /// Fatbins without any kernel say nothing, so they must not decide. Where they don't, they are counted
+    /// like the others, and the figures are those of every other tool.
     pub(super) fn of(library: &Library, on: On<'_>) -> Option<Self> {
-        let units = Units::of(library);
+        let units = Units::of(library, |class| !is_empty(class));
         if units.loadable.is_empty() {
             return None;
         }
+        let with_kernels = Self::of_units(&units, library, on);
+        let everything = Self::of_units(&Units::of(library, |_| true), library, on);
+        let conclusion =
+            |coverage: &Self| (coverage.extent(), coverage.carries(HALF), coverage.jit > 0);
+        Some(if conclusion(&with_kernels) == conclusion(&everything) {
+            everything
+        } else {
+            with_kernels
+        })
+    }
+
+    fn of_units(units: &Units<'_>, library: &Library, on: On<'_>) -> Self {
         let mut coverage = Self::empty();
         for class in &units.loadable {
             let mut judged = judge(images(class), on);
             if !judged.state.covers() && units.is_linked(class) && units.relinks(on) {
                 // the driver links again from the PTX of every object (rule 2.12)
+                let relinked = units.relocatable.iter().flat_map(|class| images(class));
                 judged.state = State::Jit;
-                judged.isa = units
-                    .relocatable
-                    .iter()
-                    .flat_map(|class| images(class))
-                    .filter_map(|key| key.isa)
-                    .max();
+                judged.isa = relinked.filter_map(|key| key.isa).max();
             }
             coverage.count(class, is_general(class) && !library.dispatches, judged);
         }
-        Some(coverage)
+        coverage
     }
 
     const fn empty() -> Self {
@@ -176,13 +190,16 @@ struct Units<'l> {
 }
 
 impl<'l> Units<'l> {
-    fn of(library: &'l Library) -> Self {
+    fn of(library: &'l Library, counts: impl Fn(&FatbinClass) -> bool) -> Self {
         let own = library
             .code
             .iter()
-            .filter(|code| code.own && !is_empty(&code.class));
+            .filter(|code| code.own)
+            .map(|code| &code.class);
+        // a fatbin of which nothing could be read is a problem, not a gap
+        let own = own.filter(|class| class.images.iter().any(|image| image.key.target.is_some()));
         let (relocatable, loadable): (Vec<_>, Vec<_>) = own
-            .map(|code| &code.class)
+            .filter(|class| counts(class))
             .partition(|class| class.relocatable);
         let links_known = loadable.iter().any(|class| class.device_linked);
         Self {

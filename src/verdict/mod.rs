@@ -287,6 +287,7 @@ impl Judge<'_> {
         target: &FleetTarget,
     ) -> (Row, Vec<Finding>) {
         let driver = Driver::of(target, self.tables);
+        let loaded = artifact::for_platform(libraries, target);
         let mut findings = Vec::new();
         let mut floors = Vec::new();
         let mut has_code = false;
@@ -300,7 +301,7 @@ impl Judge<'_> {
             let name = package.map(|package| package.name.as_str());
             let thresholds = &self.policy.thresholds;
             let mut on_gpu =
-                package::judge(name, libraries, subject, &driver, thresholds, self.tables);
+                package::judge(name, &loaded, subject, &driver, thresholds, self.tables);
             has_code |= on_gpu.has_code;
             findings.append(&mut on_gpu.findings);
             if on_gpu.has_code || !on_gpu.floors.is_empty() {

@@ -12,7 +12,7 @@ use crate::policy::Thresholds;
 use crate::rule::Code;
 use crate::tables::Tables;
 
-use super::coverage::{Count, Coverage, Extent, own_targets};
+use super::coverage::{Count, Coverage, Extent, HALF, own_targets};
 use super::driver::Driver;
 use super::finding::Finding;
 use super::floor::{self, Floor};
@@ -181,9 +181,6 @@ fn lacking(
     }
     words::lacks(subject, Code::NoKernelImage, one.library, &one.coverage)
 }
-
-/// What it takes to carry a target, for libraries that are not the main one.
-const HALF: f64 = 0.5;
 
 /// All of its code is specific to other architectures or families: FlashAttention 3 beside `_C.so` (xformers, vllm).
 fn is_specific_elsewhere(one: &Judged<'_>) -> bool {

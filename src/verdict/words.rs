@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::cuda::{SmTarget, Suffix};
-use crate::device::ImageKind;
+use crate::device::{ImageKind, Place};
 use crate::inventory::Library;
 use crate::policy::{FleetTarget, TargetGpu};
 use crate::rule::{Code, Level};
@@ -38,10 +38,8 @@ impl Subject<'_> {
     }
 
     fn what(&self) -> String {
-        self.package.map_or_else(
-            || "the file".to_owned(),
-            |package| format!("`{}`", package.name),
-        )
+        self.package
+            .map_or_else(|| "it".to_owned(), |package| format!("`{}`", package.name))
     }
 
     /// Where to get code for the GPU.
@@ -116,19 +114,20 @@ fn units(coverage: &Coverage, library: &Library) -> &'static str {
     }
 }
 
-/// Where the first uncovered code lies, for whoever wants to look at it.
+/// Where the library's first code lies, for whoever wants to look at it.
 fn place(library: &Library) -> Option<String> {
-    let class = library.code.iter().find(|code| code.own)?;
-    let section = class
-        .class
-        .place
-        .name()
-        .map(|name| format!(" in `{name}`"))
-        .unwrap_or_default();
-    Some(format!(
-        "first device code at offset {:#x}{section}",
-        class.class.first
-    ))
+    let class = &library.code.iter().find(|code| code.own)?.class;
+    match &class.place {
+        Place::File => None,
+        Place::NoSection => Some(format!(
+            "its first device code is at offset {:#x}",
+            class.first
+        )),
+        Place::Section(name) => Some(format!(
+            "its first device code is at offset {:#x}, in `{name}`",
+            class.first
+        )),
+    }
 }
 
 fn with_evidence(finding: Finding, library: &Library, coverage: &Coverage) -> Finding {
@@ -222,14 +221,10 @@ fn needs_driver(subject: Subject<'_>, coverage: &Coverage) -> String {
     }) {
         Some(driver) => format!(
             "upgrade the driver of `{target}` to {driver} or newer, or {}",
-            lower(&subject.other_build())
+            subject.other_build()
         ),
         None => subject.other_build(),
     }
-}
-
-fn lower(text: &str) -> String {
-    text.to_owned()
 }
 
 /// The main library carries too little.
