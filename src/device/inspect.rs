@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use crate::cuda::{SmTarget, Suffix, ToolkitVersion};
 use crate::problem::ProblemKind;
 
-use super::cubin::{Cubin, CubinHead, HEAD_LEN, compat_is_arch_specific};
+use super::cubin::{Cubin, CubinHead, FIRST_ARCH_SPECIFIC, HEAD_LEN, compat_is_arch_specific};
 use super::fatbin::Entry;
 use super::image::{HeaderClaim, ImageKey, ImageKind};
 use super::payload::{Coding, Peek, Piece};
@@ -20,8 +20,8 @@ const SMALL_CUBIN: u64 = 16 << 10;
 const WHOLE_CUBIN_MAX: u64 = 8 << 20;
 /// What is unpacked at most of a concatenated entry.
 const CONCAT_MAX: u64 = 1 << 30;
-/// The lowest target number that has an `a` variant.
-const FIRST_ARCH_SPECIFIC: u16 = 90;
+/// What is unpacked at most of a zstd frame outside fatbins, to reach the section table at its end.
+pub(super) const FRAME_MAX: u64 = 256 << 20;
 
 /// One image, resolved.
 #[derive(Debug)]
@@ -49,15 +49,27 @@ pub(super) struct Inspection {
 
 impl Inspection {
     /// Decides what of the payload of `entry` to look at; `toolkit_known` saves unpacking a cubin for it.
-    pub(super) fn new(entry: Entry, toolkit_known: bool) -> Self {
-        let pieces: Vec<Piece> = if entry.parts.is_empty() {
-            Piece::for_image(&entry, 0, toolkit_known).into_iter().collect()
-        } else {
-            let parts = entry.parts.iter();
-            parts.filter_map(|(offset, part)| Piece::for_image(part, *offset, toolkit_known)).collect()
-        };
-        let limit = if entry.parts.is_empty() { WHOLE_CUBIN_MAX } else { CONCAT_MAX };
+    /// At most `limit` bytes of a compressed payload are unpacked.
+    pub(super) fn new(entry: Entry, toolkit_known: bool, limit: u64) -> Self {
+        // All parts of a concatenated entry are held at once, and share what one entry may take.
+        let mut left = WHOLE_CUBIN_MAX;
+        let mut toolkit_known = toolkit_known;
+        let mut pieces = Vec::new();
+        let single = entry.parts.is_empty().then_some((0, &entry));
+        for (offset, image) in entry.parts.iter().map(|(offset, part)| (*offset, part)).chain(single) {
+            let Some((piece, len)) = Piece::for_image(image, offset, toolkit_known, left) else { continue };
+            toolkit_known |= image.kind == ImageKind::Cubin && len == image.unpacked_len;
+            left -= len.min(left);
+            pieces.push(piece);
+        }
+        let most = if entry.parts.is_empty() { WHOLE_CUBIN_MAX } else { CONCAT_MAX };
+        let limit = if entry.coding == Coding::None { u64::MAX } else { limit.min(most) };
         Self { peek: Peek::new(entry.coding, pieces, limit), left: entry.stored_len, entry }
+    }
+
+    /// Bytes that were unpacked so far.
+    pub(super) fn unpacked(&self) -> u64 {
+        if self.entry.coding == Coding::None { 0 } else { self.peek.unpacked() }
     }
 
     pub(super) fn push(&mut self, stored: &[u8]) {
@@ -110,17 +122,24 @@ const fn wants_payload(kind: ImageKind) -> bool {
 }
 
 impl Piece {
-    fn for_image(entry: &Entry, offset: u64, toolkit_known: bool) -> Option<Self> {
+    /// What to collect of an image at `offset`, and how many bytes; of a cubin whole, `most` at most.
+    fn for_image(entry: &Entry, offset: u64, toolkit_known: bool, most: u64) -> Option<(Self, u64)> {
         let len = entry.unpacked_len;
         let want = match entry.kind {
             ImageKind::Ptx | ImageKind::RelocatablePtx => ptx::HEAD_MAX as u64,
             ImageKind::Cubin if len <= SMALL_CUBIN => len,
-            ImageKind::Cubin if needs_whole(entry, toolkit_known) && len <= WHOLE_CUBIN_MAX => len,
+            ImageKind::Cubin if needs_whole(entry, toolkit_known) && len <= most => len,
             ImageKind::Cubin => HEAD_LEN as u64,
             _ => return None,
         };
-        Some(Self::new(offset, usize::try_from(want.min(len)).ok()?))
+        let want = want.min(len);
+        Some((Self::new(offset, usize::try_from(want).ok()?), want))
     }
+}
+
+/// Whether more than the ELF header is wanted of a cubin outside fatbins that unpacks to `len` bytes.
+pub(super) fn wants_sections(head: &CubinHead, len: u64, toolkit_known: bool) -> bool {
+    len <= SMALL_CUBIN || head.hides_suffix() || !toolkit_known && head.toolkit.is_none()
 }
 
 /// Whether only the cubin's sections can tell what is wanted of it.
@@ -213,6 +232,10 @@ pub(super) fn resolve_bare_cubin(bytes: &[u8], table: Option<&[u8]>, notes: &mut
     let cubin = Cubin::whole(bytes).or_else(|| Cubin::split(bytes, table?));
     notes.toolkits.extend(cubin.and_then(|cubin| cubin.toolkit()));
     let specific = cubin.and_then(|cubin| cubin.is_arch_specific());
+    if specific.is_none() && table.is_some() && head.hides_suffix() && notes.problems.is_empty() {
+        let detail = "whether the cubin is architecture-specific lies beyond what is looked at of it";
+        notes.problems.push((ProblemKind::UnreadablePayload, detail.to_owned()));
+    }
     Some(ImageKey {
         kind: ImageKind::Cubin,
         target: head.target.map(|target| with_suffix(target, specific, None)),

@@ -14,28 +14,32 @@ use crate::cuda::ToolkitVersion;
 use crate::problem::ProblemKind;
 
 use super::cubin::{Cubin, CubinHead, HEAD_LEN};
-use super::fatbin::{Entry, EntryError, FatbinHeader, HEADER_LEN, OLD_MAGIC, looks_like_entry};
+use super::fatbin::{Entry, EntryError, FatbinHeader, HEADER_LEN, MAGIC, OLD_MAGIC, looks_like_entry};
 use super::host::HostImage;
 use super::hunt::{FRAME_HEAD_MAX, FrameHead, Hits, OVERLAP, Signature, block_head};
 use super::image::{ImageKey, ImageKind};
-use super::inspect::{Inspection, Notes, Resolved, resolve_bare_cubin};
+use super::inspect::{FRAME_MAX, Inspection, Notes, Resolved, resolve_bare_cubin, wants_sections};
 use super::le::u64_at;
 use super::payload::{Coding, Peek, Piece};
 use super::ptx;
 use super::report::{Problems, Scanned};
-use super::tally::{Tally, Unit};
+use super::tally::{Images, NAME_LEN_MAX, NAMES_MAX, Tally, Unit};
 
-/// A fatbin header with the fields that every toolkit writes alike.
-static NESTED: LazyLock<Finder<'static>> =
-    LazyLock::new(|| Finder::new(&[0x50, 0xed, 0x55, 0xba, 1, 0, 0x10, 0]));
+/// What a fatbin begins with, wherever one may have been hidden behind a bogus size.
+static NESTED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(&MAGIC));
 /// Bytes that tell a fatbin from eight bytes that look like one.
 const FATBIN_PROBE: usize = HEADER_LEN + 4;
-/// Beginning of a bare cubin that is kept: names, symbols and attributes come before the code.
-const BARE_CUBIN_HEAD: u64 = 256 << 10;
+/// Beginning of a bare cubin that is kept: names, symbols, debug information and attributes come before the
+/// code (the toolkit's note 3.2 MB into one of 2,422 real cubins, FORMAT.md §7.3).
+const BARE_CUBIN_HEAD: u64 = 4 << 20;
 /// Largest section table of a bare cubin that is read.
 const SECTION_TABLE_MAX: u64 = 4 << 20;
 /// Candidates that were no fatbins, remembered until the sections are known.
 const SUSPECTS_MAX: usize = 64;
+/// Bytes of payloads that are unpacked of any file.
+const UNPACK_FREE: u64 = 1 << 30;
+/// Bytes more for every byte of the file.
+const UNPACK_RATIO: u64 = 64;
 /// Device-link records remembered.
 const LINKS_MAX: usize = 4096;
 const LTO_IR_MAGIC: [u8; 4] = [0xed, 0x43, 0x4e, 0x7f];
@@ -63,6 +67,8 @@ pub(super) struct Found {
     pub(super) host: HostImage,
     pub(super) toolkits: BTreeSet<ToolkitVersion>,
     pub(super) problems: Problems,
+    /// Bytes that payloads were unpacked to.
+    unpacked: u64,
     /// Addresses of device-linked fatbins.
     pub(super) links: Vec<u64>,
     /// Offsets of fatbin magics that no fatbin follows.
@@ -82,7 +88,7 @@ enum State {
     /// In a cubin outside any fatbin.
     Cubin(Box<BareCubin>),
     /// In a zstd frame that holds a cubin.
-    Frame(Frame),
+    Frame(Box<Frame>),
     /// In PTX text outside any fatbin.
     Ptx(BarePtx),
 }
@@ -93,8 +99,19 @@ struct Walk {
     start: u64,
     end: u64,
     damaged: bool,
-    images: Vec<Resolved>,
-    names: Vec<Vec<u8>>,
+    images: Images,
+    names: Vec<String>,
+}
+
+impl Walk {
+    fn add_name(&mut self, identifier: &[u8]) {
+        if self.names.len() < NAMES_MAX && !identifier.is_empty() {
+            let shown = String::from_utf8_lossy(identifier.get(..NAME_LEN_MAX).unwrap_or(identifier));
+            if !self.names.iter().any(|name| *name == shown) {
+                self.names.push(shown.into_owned());
+            }
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -102,8 +119,6 @@ struct Payload {
     walk: Walk,
     entry_at: u64,
     left: u64,
-    /// Whether stored bytes could hide the header of another fatbin.
-    plain: bool,
     inspection: Inspection,
 }
 
@@ -124,6 +139,7 @@ struct Frame {
     last: bool,
     checksum: bool,
     key: ImageKey,
+    peek: Peek,
 }
 
 #[derive(Debug)]
@@ -171,6 +187,7 @@ impl Scanner {
                 host: HostImage::new(len),
                 toolkits: BTreeSet::new(),
                 problems: Problems::default(),
+                unpacked: 0,
                 links: Vec::new(),
                 suspects: Vec::new(),
             },
@@ -225,6 +242,7 @@ impl Scanner {
             let detail = format!("{} bytes were expected and {} came", len, self.position);
             self.found.problems.push(self.position, ProblemKind::SizeMismatch, detail);
         }
+        self.found.host.end(self.position);
         Scanned::new(self.found, self.position)
     }
 
@@ -274,7 +292,7 @@ impl Scanner {
             let candidate = match signature {
                 Signature::Fatbin => self.fatbin_candidate(rest, at, eof),
                 Signature::Elf => self.cubin_candidate(rest, at, eof),
-                Signature::ZstdFrame => Self::frame_candidate(rest, at, eof),
+                Signature::ZstdFrame => self.frame_candidate(rest, at, eof),
                 Signature::Ptx => Self::ptx_candidate(rest, at, eof),
                 Signature::DeviceLink => self.device_link(rest, eof),
             };
@@ -315,8 +333,13 @@ impl Scanner {
             return Candidate::Need(header_len + 4);
         }
         let entry = data.get(header_len..).unwrap_or_default();
-        let (Some(header), true) = (header, looks_like_entry(entry) || at == 0) else {
-            if self.found.suspects.len() < SUSPECTS_MAX {
+        // A file that begins with a fatbin is one, whatever its entries are like.
+        let plausible = looks_like_entry(entry) || at == 0 && data.len() >= header_len;
+        let Some(header) = header.filter(|_| plausible) else {
+            if at == 0 {
+                let detail = "the file begins like a fatbin and does not go on like one";
+                self.found.problems.push(at, ProblemKind::MalformedFatbin, detail);
+            } else if self.found.suspects.len() < SUSPECTS_MAX {
                 self.found.suspects.push(at);
             }
             return Candidate::Reject;
@@ -326,7 +349,7 @@ impl Scanner {
             start: at,
             end: claimed_end.unwrap_or(u64::MAX),
             damaged: false,
-            images: Vec::new(),
+            images: Images::default(),
             names: Vec::new(),
         };
         if header.version != 1 {
@@ -348,8 +371,13 @@ impl Scanner {
         if data.len() < HEAD_LEN && !eof {
             return Candidate::Need(HEAD_LEN);
         }
-        let Some(head) = CubinHead::parse(data) else { return Candidate::Reject };
         let problems = &mut self.found.problems;
+        let Some(head) = CubinHead::parse(data) else {
+            if CubinHead::is_cut(data) {
+                problems.push(at, ProblemKind::Truncated, "the file ends inside the header of a cubin");
+            }
+            return Candidate::Reject;
+        };
         let tables = head.tables_end().and_then(|len| Some((len, head.section_table()?)));
         let end = tables.and_then(|(len, _)| at.checked_add(len));
         let (Some((len, (table, table_len))), Some(mut end)) = (tables, end) else {
@@ -364,17 +392,12 @@ impl Scanner {
             end = file_len;
             damaged = true;
         }
-        let want = |len: u64| usize::try_from(len).unwrap_or(usize::MAX);
-        let pieces = vec![
-            Piece::new(0, want(len.min(BARE_CUBIN_HEAD))),
-            Piece::new(table, want(table_len.min(SECTION_TABLE_MAX))),
-        ];
-        let peek = Some(Peek::new(Coding::None, pieces, u64::MAX));
+        let peek = Some(Peek::new(Coding::None, cubin_pieces(len, table, table_len), u64::MAX));
         let cubin = BareCubin { start: at, end, damaged, peek, key: None };
         Candidate::Accept(State::Cubin(Box::new(cubin)), 0)
     }
 
-    fn frame_candidate(data: &[u8], at: u64, eof: bool) -> Candidate {
+    fn frame_candidate(&self, data: &[u8], at: u64, eof: bool) -> Candidate {
         if data.len() < FRAME_HEAD_MAX + 3 && !eof {
             return Candidate::Need(FRAME_HEAD_MAX + 3);
         }
@@ -389,13 +412,19 @@ impl Scanner {
         peek.push(data.get(..first_block).unwrap_or(data));
         let (pieces, _) = peek.finish();
         let unpacked = pieces.first().map(Vec::as_slice).unwrap_or_default();
-        match resolve_bare_cubin(unpacked, None, &mut Notes::default()) {
-            None => Candidate::Reject,
-            Some(key) => Candidate::Accept(
-                State::Frame(Frame { start: at, left: 0, last: false, checksum: head.checksum, key }),
-                head.len,
-            ),
-        }
+        let Some(cubin) = CubinHead::parse(unpacked) else { return Candidate::Reject };
+        let Some(key) = resolve_bare_cubin(unpacked, None, &mut Notes::default()) else { return Candidate::Reject };
+        let content = head.claimed_content;
+        let pieces = match (cubin.tables_end(), cubin.section_table()) {
+            (Some(end), Some((table, len))) if wants_sections(&cubin, content, !self.found.toolkits.is_empty()) => {
+                cubin_pieces(content.min(end), table, len)
+            }
+            _ => vec![Piece::new(0, HEAD_LEN)],
+        };
+        let mut peek = Peek::new(Coding::Zstd, pieces, self.unpack_limit(FRAME_MAX));
+        peek.push(data.get(..head.len).unwrap_or(data));
+        let frame = Frame { start: at, left: 0, last: false, checksum: head.checksum, key, peek };
+        Candidate::Accept(State::Frame(Box::new(frame)), head.len)
     }
 
     fn ptx_candidate(data: &[u8], at: u64, eof: bool) -> Candidate {
@@ -406,8 +435,13 @@ impl Scanner {
         if data.len() < ptx::HEAD_MAX && !eof {
             return Candidate::Need(ptx::HEAD_MAX);
         }
-        let end = data.iter().position(|byte| !ptx::is_text(*byte)).unwrap_or(data.len());
-        let Some(head) = data.get(..end).and_then(ptx::parse_head) else { return Candidate::Reject };
+        let head = data.get(..ptx::HEAD_MAX).unwrap_or(data);
+        // most hits are no directives, and that is cheap to see; a comment may be in any alphabet
+        let text = ptx::parse_head(head).and_then(|_| {
+            let end = head.iter().position(|byte| !ptx::is_text(*byte) && byte.is_ascii());
+            head.get(..end.unwrap_or(head.len()))
+        });
+        let Some(head) = text.and_then(ptx::parse_head) else { return Candidate::Reject };
         let key = ImageKey {
             kind: ImageKind::Ptx,
             target: Some(head.target),
@@ -439,18 +473,28 @@ impl Scanner {
             self.add(walk, at);
             return (State::Hunt, Flow::Go);
         }
+        let limit = self.unpack_limit(u64::MAX);
         let rest = data.get(*cursor..).unwrap_or_default();
-        match Entry::parse(rest, walk.end - at) {
+        let entry = Entry::parse(rest, walk.end - at).and_then(|entry| {
+            let header = rest.get(..entry.header_len).unwrap_or_default();
+            let mut magics = NESTED.find_iter(header).map(|at| rest.get(at..).unwrap_or_default());
+            match magics.find_map(|nested| begins_fatbin(nested).map_or_else(|_| None, |yes| yes.then_some(()))) {
+                Some(()) => Err(EntryError::Malformed("another fatbin begins inside the header of an entry")),
+                None => Ok(entry),
+            }
+        });
+        match entry {
             Ok(entry) => {
                 *cursor += entry.header_len;
-                walk.names.extend(entry.parts.iter().map(|(_, part)| part.identifier.clone()));
-                walk.names.push(entry.identifier.clone());
+                for (_, part) in &entry.parts {
+                    walk.add_name(&part.identifier);
+                }
+                walk.add_name(&entry.identifier);
                 let payload = Payload {
                     walk,
                     entry_at: at,
                     left: entry.payload_len,
-                    plain: entry.coding == Coding::None,
-                    inspection: Inspection::new(entry, !self.found.toolkits.is_empty()),
+                    inspection: Inspection::new(entry, !self.found.toolkits.is_empty(), limit),
                 };
                 (State::Payload(Box::new(payload)), Flow::Go)
             }
@@ -473,8 +517,7 @@ impl Scanner {
             return (State::Entry(walk), Flow::Go);
         }
         let rest = data.get(*cursor..).unwrap_or_default();
-        let skip = if payload.plain { guarded(rest, payload.left, eof) } else { unguarded(rest, payload.left, eof) };
-        let (take, end) = match skip {
+        let (take, end) = match guarded(rest, payload.left, eof) {
             Skip::Need(n) => return (State::Payload(payload), Flow::Need(n)),
             Skip::Take(take) => (take, None),
             Skip::Nested(take) => {
@@ -497,7 +540,14 @@ impl Scanner {
     fn close_entry(&mut self, payload: Payload, truncated: bool) -> Walk {
         let Payload { mut walk, entry_at, inspection, .. } = payload;
         let mut notes = Notes::default();
-        walk.images.extend(inspection.finish(truncated, &mut notes));
+        self.found.unpacked += inspection.unpacked();
+        for image in inspection.finish(truncated, &mut notes) {
+            if !walk.images.add(image) {
+                let detail = "a fatbin holds images of more kinds than are counted";
+                walk.damaged = true;
+                self.found.problems.push_once(walk.start, ProblemKind::LimitExceeded, detail);
+            }
+        }
         walk.damaged |= !notes.problems.is_empty();
         self.take_notes(entry_at, notes);
         walk
@@ -573,18 +623,18 @@ impl Scanner {
         (!cubin.damaged).then_some(end)
     }
 
-    fn frame(&mut self, mut frame: Frame, data: &[u8], cursor: &mut usize, eof: bool) -> (State, Flow) {
+    fn frame(&mut self, mut frame: Box<Frame>, data: &[u8], cursor: &mut usize, eof: bool) -> (State, Flow) {
         let rest = data.get(*cursor..).unwrap_or_default();
         if frame.left == 0 && !frame.last {
             match block_head(rest) {
                 None if rest.len() < 3 && !eof => return (State::Frame(frame), Flow::Need(3)),
                 None => {
                     let detail = "the blocks of a zstd frame that holds a cubin break off";
-                    self.found.problems.push(frame.start, ProblemKind::MalformedCubin, detail);
-                    self.add_bare(frame.start, self.position + *cursor as u64, frame.key, true);
+                    self.close_frame(*frame, self.position + *cursor as u64, Some(detail));
                     return (State::Hunt, Flow::Go);
                 }
                 Some((last, stored)) => {
+                    frame.peek.push(rest.get(..3).unwrap_or_default());
                     *cursor += 3;
                     frame.last = last;
                     frame.left = stored as u64 + if last && frame.checksum { 4 } else { 0 };
@@ -593,7 +643,7 @@ impl Scanner {
             }
         }
         if frame.left == 0 {
-            self.add_bare(frame.start, self.position + *cursor as u64, frame.key, false);
+            self.close_frame(*frame, self.position + *cursor as u64, None);
             return (State::Hunt, Flow::Go);
         }
         let (take, end) = match guarded(rest, frame.left, eof) {
@@ -602,14 +652,32 @@ impl Scanner {
             Skip::Nested(take) => (take, Some("a fatbin begins inside a zstd frame that holds a cubin")),
             Skip::Truncated => (0, Some("the file ends inside a zstd frame that holds a cubin")),
         };
+        frame.peek.push(rest.get(..take).unwrap_or_default());
         *cursor += take;
         frame.left -= take as u64;
-        if let Some(detail) = end {
-            self.found.problems.push(frame.start, ProblemKind::MalformedCubin, detail);
-            self.add_bare(frame.start, self.position + *cursor as u64, frame.key, true);
+        if end.is_some() {
+            self.close_frame(*frame, self.position + *cursor as u64, end);
             return (State::Hunt, Flow::Go);
         }
         (State::Frame(frame), Flow::Go)
+    }
+
+    fn close_frame(&mut self, frame: Frame, end: u64, broken: Option<&'static str>) {
+        let Frame { start, mut key, peek, .. } = frame;
+        self.found.unpacked += peek.unpacked();
+        let (pieces, error) = peek.finish();
+        let mut notes = Notes::default();
+        if let Some(detail) = broken {
+            notes.problems.push((ProblemKind::MalformedCubin, detail.to_owned()));
+        } else if let Some(error) = error {
+            notes.problems.push((ProblemKind::UnreadablePayload, error.detail().to_owned()));
+        }
+        if let [head, table] = pieces.as_slice() {
+            key = resolve_bare_cubin(head, Some(table), &mut notes).unwrap_or(key);
+        }
+        let damaged = !notes.problems.is_empty();
+        self.take_notes(start, notes);
+        self.add_bare(start, end, key, damaged);
     }
 
     fn bare_ptx(&mut self, mut text: BarePtx, data: &[u8], cursor: &mut usize, eof: bool) -> (State, Flow) {
@@ -626,8 +694,9 @@ impl Scanner {
             *cursor += take;
             return (State::Ptx(text), Flow::Need(PTX_ENTRY.len().max(upto - take + 1)));
         }
-        // A signature may begin with a byte that is text.
+        // A signature may begin with a byte that is text. What ends otherwise than text does may go on.
         let terminated = end.is_none_or(|end| rest.get(end) == Some(&0));
+        text.key.empty &= terminated;
         *cursor += if terminated { upto } else { upto.saturating_sub(1) };
         self.add_bare(text.start, self.position + *cursor as u64, text.key, false);
         (State::Hunt, Flow::Go)
@@ -642,13 +711,20 @@ impl Scanner {
         }
     }
 
+    /// Bytes that the next payload may unpack to, `most` at most: honest files unpack to a few times their
+    /// size, so one that asks for more and more gets no more than that.
+    fn unpack_limit(&self, most: u64) -> u64 {
+        let earned = self.position.saturating_mul(UNPACK_RATIO).saturating_add(UNPACK_FREE);
+        most.min(earned.saturating_sub(self.found.unpacked))
+    }
+
     fn add(&mut self, walk: Walk, end: u64) {
         let Walk { start, damaged, images, names, .. } = walk;
         self.add_unit(Unit { start, end, bare: false, damaged, images, names });
     }
 
     fn add_bare(&mut self, start: u64, end: u64, key: ImageKey, damaged: bool) {
-        let images = vec![Resolved { key, bytes: end.saturating_sub(start) }];
+        let images = Images::one(Resolved { key, bytes: end.saturating_sub(start) });
         self.add_unit(Unit { start, end, bare: true, damaged, images, names: Vec::new() });
     }
 
@@ -661,17 +737,17 @@ impl Scanner {
     }
 }
 
-/// How much of a region with `left` bytes to skip, where its bytes cannot be mistaken for anything.
-fn unguarded(rest: &[u8], left: u64, eof: bool) -> Skip {
-    let take = usize::try_from(left).unwrap_or(usize::MAX).min(rest.len());
-    match take {
-        0 if eof => Skip::Truncated,
-        0 => Skip::Need(1),
-        take => Skip::Take(take),
-    }
+/// What is looked at of a cubin outside fatbins: its beginning and its section table.
+fn cubin_pieces(len: u64, table: u64, table_len: u64) -> Vec<Piece> {
+    let want = |len: u64| usize::try_from(len).unwrap_or(usize::MAX);
+    vec![
+        Piece::new(0, want(len.min(BARE_CUBIN_HEAD))),
+        Piece::new(table, want(table_len.min(SECTION_TABLE_MAX))),
+    ]
 }
 
-/// The same for bytes in which another fatbin may have been hidden behind a bogus size.
+/// How much of a region with `left` bytes to skip, in which another fatbin may have been hidden behind a
+/// bogus size: in compressed payloads too, whose decoder stops where the data does.
 fn guarded(rest: &[u8], left: u64, eof: bool) -> Skip {
     let left = usize::try_from(left).unwrap_or(usize::MAX);
     let region = rest.get(..left).unwrap_or(rest);
@@ -680,18 +756,27 @@ fn guarded(rest: &[u8], left: u64, eof: bool) -> Skip {
     while let Some(found) = region.get(from..).and_then(|region| NESTED.find(region)) {
         let at = from + found;
         let nested = rest.get(at..).unwrap_or_default();
-        if nested.len() < FATBIN_PROBE && !eof {
-            return if at == 0 { Skip::Need(FATBIN_PROBE) } else { Skip::Take(at) };
+        match begins_fatbin(nested) {
+            Err(need) if !eof => return if at == 0 { Skip::Need(need) } else { Skip::Take(at) },
+            Ok(true) => return Skip::Nested(at),
+            _ => from = at + 1,
         }
-        if FatbinHeader::parse(nested).is_some() && looks_like_entry(nested.get(HEADER_LEN..).unwrap_or_default()) {
-            return Skip::Nested(at);
-        }
-        from = at + 1;
     }
-    let take = if whole { region.len() } else { region.len().saturating_sub(OVERLAP) };
+    let take = if whole { region.len() } else { region.len().saturating_sub(MAGIC.len() - 1) };
     match take {
         0 if eof => Skip::Truncated,
         0 => Skip::Need(left.min(FATBIN_PROBE)),
         take => Skip::Take(take),
     }
+}
+
+/// Whether a fatbin with its first entry begins here, or how many bytes it takes to say so.
+fn begins_fatbin(data: &[u8]) -> Result<bool, usize> {
+    if data.len() < FATBIN_PROBE {
+        return Err(FATBIN_PROBE);
+    }
+    let Some(header) = FatbinHeader::parse(data) else { return Ok(false) };
+    let header_len = usize::from(header.header_len);
+    let need = header_len + FATBIN_PROBE - HEADER_LEN;
+    data.get(header_len..need).map(looks_like_entry).ok_or(need)
 }
