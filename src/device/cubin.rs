@@ -10,6 +10,8 @@ use super::le::{c_str, range, u16_at, u32_at, u64_at};
 /// Bytes that [`CubinHead::parse`] needs.
 pub(super) const HEAD_LEN: usize = 64;
 
+/// The lowest target number that has an `a` variant.
+pub(super) const FIRST_ARCH_SPECIFIC: u16 = 90;
 const EM_CUDA: u16 = 190;
 const ET_REL: u16 = 1;
 const OSABI_V7: u8 = 0x33;
@@ -97,6 +99,9 @@ impl CubinHead {
                 .then(|| ToolkitVersion::from_tenfold(tenfold));
             (flags & 0xff, flags & 0x800 != 0, toolkit)
         };
+        // Some cubins before sm_90 have the bit too; no `a` variant exists there and cuobjdump shows none
+        // (libcublas.so.12 12.9.3.13: one sm_50, two sm_60, two sm_61).
+        let specific = specific && number >= FIRST_ARCH_SPECIFIC.into();
         let suffix = if specific { Suffix::Arch } else { Suffix::None };
         Some(Self {
             target: ComputeCapability::from_number(number).map(|cc| SmTarget::new(cc, suffix)),
@@ -116,6 +121,23 @@ impl CubinHead {
             },
             names_index: half(0x3e, 0x32)?,
         })
+    }
+
+    /// Whether `data` is the beginning of a cubin that is too short for [`CubinHead::parse`].
+    pub(super) fn is_cut(data: &[u8]) -> bool {
+        let known = matches!(
+            data,
+            [0x7f, b'E', b'L', b'F', 1 | 2, 1, 1, OSABI_V7 | OSABI_V8, ..]
+        );
+        known && data.len() < HEAD_LEN && u16_at(data, 18).is_none_or(|machine| machine == EM_CUDA)
+    }
+
+    /// Whether only the sections can tell that it is architecture-specific.
+    pub(super) fn hides_suffix(&self) -> bool {
+        self.abi >= 8
+            && self.target.is_some_and(|target| {
+                target.suffix == Suffix::None && target.cc.number() >= FIRST_ARCH_SPECIFIC
+            })
     }
 
     /// Where the two tables of the file end: a lower bound of its length. `None` where they cannot be.
