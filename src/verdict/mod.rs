@@ -11,6 +11,8 @@ mod floor;
 mod package;
 mod runs;
 mod state;
+#[cfg(test)]
+mod tests;
 mod waive;
 mod words;
 
