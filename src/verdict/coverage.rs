@@ -174,7 +174,8 @@ impl Coverage {
             reason = "a library has far fewer than 2^52 fatbins"
         )]
         let (total, covered) = (total as f64, covered as f64);
-        covered > 0.0 && covered >= total * share
+        // a quotient, because it is rounded as the share was when it was read: 55 of 100 is 0.55
+        covered > 0.0 && covered / total >= share
     }
 }
 
