@@ -198,7 +198,8 @@ impl<'l> Units<'l> {
             .filter(|code| code.own)
             .map(|code| &code.class);
         // a fatbin of which nothing could be read is a problem, not a gap
-        let own = own.filter(|class| class.images.iter().any(|image| image.key.target.is_some()));
+        let own = own
+            .filter(|class| images(class).any(|key| key.target.is_some() || is_unjudged(key.kind)));
         let (relocatable, loadable): (Vec<_>, Vec<_>) = own
             .filter(|class| counts(class))
             .partition(|class| class.relocatable);
@@ -246,10 +247,12 @@ fn is_empty(class: &FatbinClass) -> bool {
     if cubins.peek().is_some() {
         return cubins.all(|key| key.empty);
     }
-    let mut code = images(class)
-        .filter(|key| key.kind.is_ptx() || key.kind == ImageKind::LtoIr)
-        .peekable();
-    code.peek().is_none() || code.all(|key| key.empty)
+    images(class).all(|key| key.empty || key.kind == ImageKind::Index)
+}
+
+/// Whether no rule says where code of this kind runs. It covers nothing, and yet it is not nothing.
+pub(super) const fn is_unjudged(kind: ImageKind) -> bool {
+    matches!(kind, ImageKind::TileIr | ImageKind::Unknown(_))
 }
 
 /// Whether a fatbin was meant for more than one capability. Bare images are for the one they name.

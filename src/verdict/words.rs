@@ -9,7 +9,7 @@ use crate::policy::{FleetTarget, TargetGpu};
 use crate::rule::{Code, Level};
 use crate::tables::Tables;
 
-use super::coverage::{Count, Coverage, own_targets};
+use super::coverage::{Count, Coverage, is_unjudged, own_targets};
 use super::finding::{Finding, PackageName};
 use super::floor::Floor;
 
@@ -91,6 +91,16 @@ fn holds(library: &Library) -> String {
     )];
     parts.push(ptx.map_or_else(|| "no PTX".to_owned(), |list| format!("PTX for {list}")));
     parts.extend(lto.map(|list| format!("LTO-IR for {list}")));
+    let unjudged: BTreeSet<String> = library
+        .code
+        .iter()
+        .filter(|code| code.own)
+        .flat_map(|code| &code.class.images)
+        .map(|image| image.key.kind)
+        .filter(|kind| is_unjudged(*kind))
+        .map(|kind| format!("code of kind {kind}, which is not judged"))
+        .collect();
+    parts.extend(unjudged);
     parts.join("; ")
 }
 
