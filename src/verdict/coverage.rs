@@ -55,6 +55,8 @@ pub(super) struct Coverage {
     pub(super) jit_blocked: u64,
     pub(super) coding_blocked: u64,
     pub(super) link_only: u64,
+    /// Those of `link_only` that are general.
+    general_link_only: u64,
     /// The newest PTX ISA that is compiled, or would be.
     pub(super) newest_isa: Option<PtxIsa>,
     /// The coding that decides the compression floor.
@@ -112,6 +114,7 @@ impl Coverage {
             jit_blocked: 0,
             coding_blocked: 0,
             link_only: 0,
+            general_link_only: 0,
             newest_isa: None,
             zstd: false,
         }
@@ -131,13 +134,24 @@ impl Coverage {
             State::Unsure => self.unsure += count,
             State::JitBlocked => self.jit_blocked += count,
             State::CodingBlocked => self.coding_blocked += count,
-            State::LinkOnly => self.link_only += count,
+            State::LinkOnly => {
+                self.link_only += count;
+                self.general_link_only += if general { count } else { 0 };
+            }
         }
         if matches!(judged.state, State::Jit | State::JitBlocked) {
             self.newest_isa = self.newest_isa.max(judged.isa);
         }
         let needed = judged.state.covers() || judged.state == State::CodingBlocked;
         self.zstd |= needed && judged.coding == Coding::Zstd;
+    }
+
+    /// The coverage that it would be, were its LTO-IR linked at run time.
+    pub(super) fn if_linked(&self) -> Self {
+        let mut linked = self.clone();
+        linked.general.covered += self.general_link_only;
+        linked.single.covered += self.link_only - self.general_link_only;
+        linked
     }
 
     /// Fatbins that are counted: the general ones, or all where there is none.

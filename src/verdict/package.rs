@@ -46,7 +46,7 @@ impl Judged<'_> {
                 Code::CompressionNeedsDriver
             }
             _ if blocked => Code::PtxTooNew,
-            coverage if coverage.link_only > 0 && coverage.extent() == Extent::None => {
+            coverage if coverage.extent() == Extent::None && would_do(&coverage.if_linked()) => {
                 Code::LinkOnly
             }
             _ => Code::NoKernelImage,
@@ -101,10 +101,13 @@ pub(super) fn judge<'l>(
     for (index, one) in judged.iter().enumerate() {
         let share = thresholds.main_library;
         let is_main = main == Some(index);
+        let would_do = |coverage: &Coverage| {
+            coverage.extent() != Extent::None && (!is_main || coverage.carries(share))
+        };
         let found = match one.coverage.extent() {
-            Extent::None => lacking(package, one, &judged, subject, tables),
-            Extent::Partial | Extent::Full if is_main && !one.coverage.carries(share) => {
-                let code = one.blocked_by(|coverage| coverage.carries(share));
+            Extent::None => lacking(package, one, would_do, &judged, subject, tables),
+            Extent::Partial | Extent::Full if !would_do(&one.coverage) => {
+                let code = one.blocked_by(would_do);
                 words::main_lacks(subject, code, one.library, &one.coverage)
             }
             Extent::Partial => {
@@ -145,11 +148,12 @@ fn how_covered(one: &Judged<'_>, subject: Subject<'_>) -> Vec<Finding> {
 fn lacking(
     package: Option<&str>,
     one: &Judged<'_>,
+    would_do: impl Fn(&Coverage) -> bool,
     all: &[Judged<'_>],
     subject: Subject<'_>,
     tables: &Tables,
 ) -> Finding {
-    let code = one.blocked_by(|coverage| coverage.extent() != Extent::None);
+    let code = one.blocked_by(would_do);
     if code != Code::NoKernelImage {
         return words::lacks(subject, code, one.library, &one.coverage);
     }
