@@ -66,22 +66,40 @@ pub(super) struct Coverage {
 impl Coverage {
     /// The coverage of the package's own code in `library`; `None` where it has none that can be loaded.
     ///
-    /// Fatbins without any kernel say nothing, so they must not decide. Where they don't, they are counted
-    /// like the others, and the figures are those of every other tool.
+    /// Fatbins without any kernel say nothing, so they must not decide.
     pub(super) fn of(library: &Library, on: On<'_>) -> Option<Self> {
         let units = Units::of(library, |class| !is_empty(class));
         if units.loadable.is_empty() {
             return None;
         }
-        let with_kernels = Self::of_units(&units, library, on);
-        let everything = Self::of_units(&Units::of(library, |_| true), library, on);
-        let conclusion =
-            |coverage: &Self| (coverage.extent(), coverage.carries(HALF), coverage.jit > 0);
-        Some(if conclusion(&with_kernels) == conclusion(&everything) {
+        Some(Self::of_units(&units, library, on))
+    }
+
+    /// The figures to show: those of all fatbins, as every other tool counts them, where fatbins without
+    /// kernels change no answer at `shares`.
+    pub(super) fn figures(&self, library: &Library, on: On<'_>, shares: &[f64]) -> Self {
+        let everything = Self {
+            newest_isa: self.newest_isa,
+            zstd: self.zstd,
+            ..Self::of_units(&Units::of(library, |_| true), library, on)
+        };
+        let answers = |coverage: &Self| {
+            let carries: Vec<bool> = shares.iter().map(|s| coverage.carries(*s)).collect();
+            let blocked = coverage.jit_blocked > 0 || coverage.coding_blocked > 0;
+            (
+                coverage.extent(),
+                coverage.if_linked().extent(),
+                carries,
+                coverage.jit > 0,
+                coverage.unsure > 0,
+                blocked,
+            )
+        };
+        if answers(self) == answers(&everything) {
             everything
         } else {
-            with_kernels
-        })
+            self.clone()
+        }
     }
 
     fn of_units(units: &Units<'_>, library: &Library, on: On<'_>) -> Self {
@@ -214,9 +232,10 @@ impl<'l> Units<'l> {
         // a fatbin of which nothing could be read is a problem, not a gap
         let own = own
             .filter(|class| images(class).any(|key| key.target.is_some() || is_unjudged(key.kind)));
-        let (relocatable, loadable): (Vec<_>, Vec<_>) = own
-            .filter(|class| counts(class))
-            .partition(|class| class.relocatable);
+        // objects without kernels are linked too
+        let (relocatable, mut loadable): (Vec<_>, Vec<_>) =
+            own.partition(|class| class.relocatable);
+        loadable.retain(|class| counts(class));
         let links_known = loadable.iter().any(|class| class.device_linked);
         Self {
             loadable,

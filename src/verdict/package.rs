@@ -35,6 +35,8 @@ struct Judged<'l> {
     coverage: Coverage,
     /// With a driver that accepts everything.
     free: Coverage,
+    /// With the target's driver, as figures for people.
+    figures: Coverage,
 }
 
 impl Judged<'_> {
@@ -71,6 +73,8 @@ pub(super) fn judge<'l>(
         driver: &any,
         tables,
     };
+    let mut shares = vec![HALF, thresholds.main_library];
+    shares.extend(thresholds.partial_coverage);
     let mut judged: Vec<Judged<'l>> = Vec::new();
     let mut result = OnGpu::default();
     for library in libraries.iter().copied() {
@@ -83,6 +87,7 @@ pub(super) fn judge<'l>(
         };
         judged.push(Judged {
             library,
+            figures: coverage.figures(library, on, &shares),
             coverage,
             free,
         });
@@ -108,13 +113,13 @@ pub(super) fn judge<'l>(
             Extent::None => lacking(package, one, would_do, &judged, subject, tables),
             Extent::Partial | Extent::Full if !would_do(&one.coverage) => {
                 let code = one.blocked_by(would_do);
-                words::main_lacks(subject, code, one.library, &one.coverage)
+                words::main_lacks(subject, code, one.library, &one.figures)
             }
             Extent::Partial => {
                 let denied = thresholds
                     .partial_coverage
                     .is_some_and(|share| !one.coverage.carries(share));
-                words::partial(subject, one.library, &one.coverage, denied)
+                words::partial(subject, one.library, &one.figures, denied)
             }
             Extent::Full => {
                 result.findings.extend(how_covered(one, subject));
@@ -136,10 +141,10 @@ fn how_covered(one: &Judged<'_>, subject: Subject<'_>) -> Vec<Finding> {
     // single-target kernels beside general code are extras
     let counted = one.coverage.counted();
     if one.coverage.jit > 0 && counted.covered > 0 {
-        findings.push(words::jit_only(subject, one.library, &one.coverage));
+        findings.push(words::jit_only(subject, one.library, &one.figures));
     }
     if one.coverage.unsure > 0 {
-        findings.push(words::tegra_unsure(subject, one.library, &one.coverage));
+        findings.push(words::tegra_unsure(subject, one.library, &one.figures));
     }
     findings
 }
@@ -155,7 +160,7 @@ fn lacking(
 ) -> Finding {
     let code = one.blocked_by(would_do);
     if code != Code::NoKernelImage {
-        return words::lacks(subject, code, one.library, &one.coverage);
+        return words::lacks(subject, code, one.library, &one.figures);
     }
     let others = || {
         all.iter()
@@ -164,26 +169,21 @@ fn lacking(
     let carried = others().any(|other| other.coverage.carries(HALF));
     if carried {
         if let Some(role) = package.and_then(|package| tables.role(package, &one.library.path)) {
-            return words::known_side_library(subject, one.library, &one.coverage, &role.why);
+            return words::known_side_library(subject, one.library, &one.figures, &role.why);
         }
         if is_specific_elsewhere(one) {
-            return words::side_library(
-                subject,
-                Code::ArchSpecificOnly,
-                one.library,
-                &one.coverage,
-            );
+            return words::side_library(subject, Code::ArchSpecificOnly, one.library, &one.figures);
         }
         if is_for_newer(one, subject) && carriers_are_most(all) {
             return words::side_library(
                 subject,
                 Code::LibraryForNewerGpus,
                 one.library,
-                &one.coverage,
+                &one.figures,
             );
         }
     }
-    words::lacks(subject, Code::NoKernelImage, one.library, &one.coverage)
+    words::lacks(subject, Code::NoKernelImage, one.library, &one.figures)
 }
 
 /// All of its code is specific to other architectures or families: FlashAttention 3 beside `_C.so` (xformers, vllm).
