@@ -13,7 +13,7 @@ use crate::rule::Code;
 use crate::tables::Tables;
 
 use super::coverage::{Count, Coverage, Extent, HALF, own_targets};
-use super::driver::Driver;
+use super::driver::{Driver, Meets};
 use super::finding::Finding;
 use super::floor::{self, Floor};
 use super::state::On;
@@ -93,7 +93,7 @@ pub(super) fn judge<'l>(
         });
     }
     result.has_code = !judged.is_empty();
-    keep_best_siblings(package, &mut judged, tables);
+    keep_best_siblings(package, &mut judged, driver, tables);
     for one in &judged {
         result.floors.extend(floor::of_library(
             one.library,
@@ -237,7 +237,12 @@ fn main_library(judged: &[Judged<'_>]) -> Option<usize> {
 }
 
 /// Of siblings of which one is loaded (bitsandbytes ships one for each CUDA version), keeps the best.
-fn keep_best_siblings(package: Option<&str>, judged: &mut Vec<Judged<'_>>, tables: &Tables) {
+fn keep_best_siblings(
+    package: Option<&str>,
+    judged: &mut Vec<Judged<'_>>,
+    driver: &Driver<'_>,
+    tables: &Tables,
+) {
     let Some(package) = package else { return };
     let mut best: BTreeMap<String, (Rank, usize)> = BTreeMap::new();
     let mut family_of = Vec::new();
@@ -246,7 +251,7 @@ fn keep_best_siblings(package: Option<&str>, judged: &mut Vec<Judged<'_>>, table
             .sibling_family(package, &one.library.path)
             .map(|row| row.library.clone());
         if let Some(family) = &family {
-            let rank = Rank::of(one);
+            let rank = Rank::of(one, driver, tables);
             let entry = best.entry(family.clone()).or_insert((rank, index));
             if rank > entry.0 {
                 *entry = (rank, index);
@@ -263,10 +268,11 @@ fn keep_best_siblings(package: Option<&str>, judged: &mut Vec<Judged<'_>>, table
     });
 }
 
-/// How good a sibling is: covered and native before covered and compiled before not covered; of equals the
-/// one whose toolkit asks for the oldest driver.
+/// How good a sibling is: what the driver starts first; then covered and native before covered and compiled
+/// before not covered; of equals the one whose toolkit asks for the oldest driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
+    runs: bool,
     full: bool,
     covered: bool,
     native: bool,
@@ -274,10 +280,15 @@ struct Rank {
 }
 
 impl Rank {
-    fn of(one: &Judged<'_>) -> Self {
+    fn of(one: &Judged<'_>, driver: &Driver<'_>, tables: &Tables) -> Self {
         let extent = one.coverage.extent();
+        let floors = floor::of_library(one.library, Some(&one.coverage), driver, tables);
+        let starts = floors
+            .iter()
+            .all(|floor| driver.meets(&floor.driver) != Meets::No);
         let Count { covered, .. } = one.coverage.counted();
         Self {
+            runs: starts && extent != Extent::None,
             full: extent == Extent::Full,
             covered: extent != Extent::None,
             native: covered > 0 && one.coverage.jit == 0,
