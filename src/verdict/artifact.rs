@@ -20,35 +20,26 @@ pub(super) fn platform_mismatch(
     target: &FleetTarget,
 ) -> Option<Finding> {
     let wanted = target.platform?;
-    let (built_for, evidence) =
-        if artifact.platforms.is_empty() && artifact.other_platforms.is_empty() {
-            // no tags, or tags for any platform: its libraries tell
-            let (platform, library) = libraries
+    let tagged = !artifact.platforms.is_empty() || !artifact.other_platforms.is_empty();
+    let evidence = if tagged && !artifact.platforms.contains(&wanted) {
+        let names = artifact.platforms.iter().map(ToString::to_string);
+        let names: Vec<String> = names
+            .chain(artifact.other_platforms.iter().cloned())
+            .collect();
+        format!("its tags name {}", names.join(", "))
+    } else {
+        // tags are promises, and tags for any platform are none: its libraries tell
+        let built_for = || {
+            libraries
                 .iter()
-                .find_map(|library| Some((platform_of(library)?, library)))?;
-            if libraries
-                .iter()
-                .any(|library| platform_of(library) == Some(wanted))
-            {
-                return None;
-            }
-            (
-                vec![platform],
-                format!("`{}` is built for {platform}", library.path),
-            )
-        } else {
-            let names = artifact.platforms.iter().map(ToString::to_string);
-            let names: Vec<String> = names
-                .chain(artifact.other_platforms.iter().cloned())
-                .collect();
-            (
-                artifact.platforms.clone(),
-                format!("its tags name {}", names.join(", ")),
-            )
+                .filter_map(|library| Some((platform_of(library)?, library)))
         };
-    if built_for.contains(&wanted) {
-        return None;
-    }
+        if built_for().any(|(platform, _)| platform == wanted) {
+            return None;
+        }
+        let (platform, library) = built_for().next()?;
+        format!("`{}` is built for {platform}", library.path)
+    };
     let message = format!("built for another platform than {wanted}");
     let next_step = format!("choose the file for {wanted}");
     Some(Finding::new(Code::PlatformMismatch, message, next_step).evidence(evidence))
