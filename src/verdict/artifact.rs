@@ -209,12 +209,11 @@ pub(super) fn unused_architectures(
             .filter(|code| code.own)
             .flat_map(|code| &code.class.images)
         {
+            if image.key.kind != ImageKind::Cubin {
+                continue;
+            }
             total += image.bytes;
-            let Some(target) = image
-                .key
-                .target
-                .filter(|_| image.key.kind == ImageKind::Cubin)
-            else {
+            let Some(target) = image.key.target else {
                 continue;
             };
             if gpus
