@@ -28,7 +28,7 @@ use driver::{Driver, Meets};
 use words::Subject;
 
 pub use finding::{Finding, PackageName, WaivedBy};
-pub use floor::{Floor, Mechanism};
+pub use floor::{Floor, Mechanism, RuntimeVersion};
 pub use runs::{Fit, cubin_fit, ptx_fit};
 pub use state::State;
 
