@@ -18,7 +18,7 @@ mod words;
 
 use std::collections::BTreeMap;
 
-use crate::inventory::{Artifact, Inventory, Library, Seen};
+use crate::inventory::{Artifact, ArtifactKind, Inventory, Library, Seen};
 use crate::policy::{Date, FleetTarget, Policy};
 use crate::problem::Problem;
 use crate::rule::{Code, Level};
@@ -213,13 +213,18 @@ impl Judge<'_> {
             }
             findings.push(found);
         };
-        for problem in &artifact.problems {
-            add(unreadable(problem, &artifact.input), None);
-        }
         let own_package = artifact.name.clone().map(|name| PackageName {
             name,
             version: artifact.version.clone(),
         });
+        // what lies in a wheel without others inside is that package's
+        let alone = artifact.kind == ArtifactKind::Wheel && artifact.packages.len() <= 1;
+        for problem in &artifact.problems {
+            add(
+                unreadable(problem, artifact),
+                own_package.as_ref().filter(|_| alone),
+            );
+        }
         if let Some(found) = artifact::built_at_install(artifact) {
             add(found, own_package.as_ref());
         }
@@ -396,22 +401,46 @@ fn driver_not_given(target: &FleetTarget) -> Finding {
     Finding::new(Code::DriverNotGiven, message, next_step)
 }
 
-fn unreadable(problem: &Problem, input: &str) -> Finding {
+fn unreadable(problem: &Problem, artifact: &Artifact) -> Finding {
     let shown = problem.at.to_string();
     let inner = shown
-        .strip_prefix(input)
+        .strip_prefix(&artifact.input)
         .unwrap_or(&shown)
         .trim_start_matches([' ', '›']);
+    let (mut member, offset) = split_offset(inner);
+    if member.is_empty() && artifact.kind == ArtifactKind::File {
+        member = artifact.input.rsplit('/').next().unwrap_or_default();
+    }
     let mut finding = Finding::new(
         Code::Unreadable,
         problem.detail.clone(),
         problem.kind.hint(),
     )
     .evidence(format!("{} ({} not seen)", problem.kind, extent(problem)));
-    if !inner.is_empty() {
-        finding = finding.library(inner);
+    if !member.is_empty() {
+        finding = finding.library(member);
     }
-    finding
+    match offset {
+        Some(offset) => finding.evidence(format!("at offset {offset}")),
+        None => finding,
+    }
+}
+
+/// The member of an address as reports show it, by which waivers know it, and the offset in it.
+fn split_offset(inner: &str) -> (&str, Option<&str>) {
+    let is_offset = |text: &&str| {
+        text.strip_prefix("0x").is_some_and(|digits| {
+            !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_hexdigit())
+        })
+    };
+    let (member, offset) = match inner.rsplit_once(" @") {
+        Some((member, offset)) => (member, Some(offset)),
+        None => ("", inner.strip_prefix('@')),
+    };
+    match offset.filter(is_offset) {
+        Some(offset) => (member, Some(offset)),
+        None => (inner, None),
+    }
 }
 
 fn extent(problem: &Problem) -> &'static str {
