@@ -303,6 +303,7 @@ impl Judge<'_> {
                 package,
                 target,
                 gpu,
+                os: driver.os(),
                 tables: self.tables,
             };
             let name = package.map(|package| package.name.as_str());

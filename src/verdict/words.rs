@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::cuda::{SmTarget, Suffix};
 use crate::device::{ImageKind, Place};
 use crate::inventory::Library;
+use crate::platform::Os;
 use crate::policy::{FleetTarget, TargetGpu};
 use crate::rule::{Code, Level};
 use crate::tables::Tables;
@@ -19,6 +20,8 @@ pub(super) struct Subject<'a> {
     pub(super) package: Option<&'a PackageName>,
     pub(super) target: &'a FleetTarget,
     pub(super) gpu: &'a TargetGpu,
+    /// Whose driver numbers the target has.
+    pub(super) os: Os,
     pub(super) tables: &'a Tables,
 }
 
@@ -205,11 +208,7 @@ fn needs_driver(subject: Subject<'_>, coverage: &Coverage) -> String {
         .filter(|_| coverage.jit_blocked > 0)
         .and_then(|isa| subject.tables.ptx(isa));
     let target = &subject.target.name;
-    let os = subject
-        .target
-        .platform
-        .map(|platform| platform.os)
-        .unwrap_or_default();
+    let os = subject.os;
     let exact = row
         .and_then(|row| row.first_driver(os))
         .map(ToString::to_string);
