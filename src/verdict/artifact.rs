@@ -132,6 +132,20 @@ pub(super) fn built_at_install(artifact: &Artifact) -> Option<Finding> {
     })
 }
 
+/// A file that is, or holds, an archive of a kind that is not opened. Beside other files in a wheel or a
+/// directory such data is common and only counted; where the user names the file itself, nothing was seen.
+pub(super) fn unopened(artifact: &Artifact) -> Option<Finding> {
+    (artifact.kind == ArtifactKind::File && artifact.seen.unopened > 0).then(|| {
+        let message = "it is or holds a compressed archive of a kind that is not opened: what is in it was not judged";
+        let next_step = "unpack it and name the directory, or the wheel that it holds";
+        let count = artifact.seen.unopened;
+        let name = artifact.input.rsplit('/').next().unwrap_or_default();
+        Finding::new(Code::Unreadable, message, next_step)
+            .library(name)
+            .evidence(format!("{count} of {} files not opened", artifact.seen.files))
+    })
+}
+
 /// Headers that say something else than the code behind them.
 pub(super) fn header_mismatches(libraries: &[&Library]) -> Vec<Finding> {
     libraries

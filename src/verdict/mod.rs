@@ -228,6 +228,9 @@ impl Judge<'_> {
         if let Some(found) = artifact::built_at_install(artifact) {
             add(found, own_package.as_ref());
         }
+        if let Some(found) = artifact::unopened(artifact) {
+            add(found, None);
+        }
         for (package, libraries) in self.groups() {
             let name = package.as_ref();
             for found in artifact::header_mismatches(&libraries) {
