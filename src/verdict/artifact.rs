@@ -172,11 +172,14 @@ fn header_mismatch(library: &Library) -> Option<Finding> {
                 image.key.target,
                 image.key.isa.map(|isa| isa.to_string()),
             );
-            *found.entry((image.key.kind, claimed, real)).or_default() +=
-                image.per_fatbin * code.class.count;
+            let images = image.per_fatbin.saturating_mul(code.class.count);
+            let sum = found.entry((image.key.kind, claimed, real)).or_default();
+            *sum = sum.saturating_add(images);
         }
     }
-    let total: u64 = found.values().sum();
+    let total = found
+        .values()
+        .fold(0_u64, |sum, count| sum.saturating_add(*count));
     if total == 0 {
         return None;
     }
@@ -226,7 +229,7 @@ pub(super) fn unused_architectures(
             if image.key.kind != ImageKind::Cubin {
                 continue;
             }
-            total += image.bytes;
+            total = total.saturating_add(image.bytes);
             let Some(target) = image.key.target else {
                 continue;
             };
@@ -234,11 +237,14 @@ pub(super) fn unused_architectures(
                 .iter()
                 .all(|gpu| cubin_fit(target, gpu.cc, tables) == Fit::No)
             {
-                *unused.entry(target).or_default() += image.bytes;
+                let sum = unused.entry(target).or_default();
+                *sum = sum.saturating_add(image.bytes);
             }
         }
     }
-    let bytes: u64 = unused.values().sum();
+    let bytes = unused
+        .values()
+        .fold(0_u64, |sum, bytes| sum.saturating_add(*bytes));
     if bytes == 0 {
         return None;
     }

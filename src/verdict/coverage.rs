@@ -23,8 +23,9 @@ pub(super) struct Count {
 
 impl Count {
     fn add(&mut self, count: u64, covers: bool) {
-        self.total += count;
-        self.covered += if covers { count } else { 0 };
+        self.total = self.total.saturating_add(count);
+        let covered = if covers { count } else { 0 };
+        self.covered = self.covered.saturating_add(covered);
     }
 }
 
@@ -54,9 +55,8 @@ pub(super) struct Coverage {
     pub(super) unsure: u64,
     pub(super) jit_blocked: u64,
     pub(super) coding_blocked: u64,
-    pub(super) link_only: u64,
-    /// Those of `link_only` that are general.
     general_link_only: u64,
+    single_link_only: u64,
     /// The newest PTX ISA that is compiled, or would be.
     pub(super) newest_isa: Option<PtxIsa>,
     /// The coding that decides the compression floor.
@@ -131,8 +131,8 @@ impl Coverage {
             unsure: 0,
             jit_blocked: 0,
             coding_blocked: 0,
-            link_only: 0,
             general_link_only: 0,
+            single_link_only: 0,
             newest_isa: None,
             zstd: false,
         }
@@ -146,16 +146,17 @@ impl Coverage {
             &mut self.single
         };
         kind.add(count, judged.state.covers());
-        match judged.state {
-            State::Native | State::None => {}
-            State::Jit => self.jit += count,
-            State::Unsure => self.unsure += count,
-            State::JitBlocked => self.jit_blocked += count,
-            State::CodingBlocked => self.coding_blocked += count,
-            State::LinkOnly => {
-                self.link_only += count;
-                self.general_link_only += if general { count } else { 0 };
-            }
+        let sum = match judged.state {
+            State::Native | State::None => None,
+            State::Jit => Some(&mut self.jit),
+            State::Unsure => Some(&mut self.unsure),
+            State::JitBlocked => Some(&mut self.jit_blocked),
+            State::CodingBlocked => Some(&mut self.coding_blocked),
+            State::LinkOnly if general => Some(&mut self.general_link_only),
+            State::LinkOnly => Some(&mut self.single_link_only),
+        };
+        if let Some(sum) = sum {
+            *sum = sum.saturating_add(count);
         }
         if matches!(judged.state, State::Jit | State::JitBlocked) {
             self.newest_isa = self.newest_isa.max(judged.isa);
@@ -167,8 +168,12 @@ impl Coverage {
     /// The coverage that it would be, were its LTO-IR linked at run time.
     pub(super) fn if_linked(&self) -> Self {
         let mut linked = self.clone();
-        linked.general.covered += self.general_link_only;
-        linked.single.covered += self.link_only - self.general_link_only;
+        for (count, more) in [
+            (&mut linked.general, self.general_link_only),
+            (&mut linked.single, self.single_link_only),
+        ] {
+            count.covered = count.covered.saturating_add(more);
+        }
         linked
     }
 
@@ -183,12 +188,12 @@ impl Coverage {
 
     /// Every fatbin of the package's own.
     pub(super) fn all(&self) -> u64 {
-        self.general.total + self.single.total
+        self.general.total.saturating_add(self.single.total)
     }
 
     /// How much of the library the GPU can run.
     pub(super) fn extent(&self) -> Extent {
-        let covered = self.general.covered + self.single.covered;
+        let covered = self.general.covered.max(self.single.covered);
         if covered == 0 || (self.general.total > 0 && self.general.covered == 0) {
             Extent::None
         } else if self.general.covered == self.general.total {

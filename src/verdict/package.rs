@@ -209,16 +209,15 @@ fn code_targets(library: &Library) -> impl Iterator<Item = crate::cuda::SmTarget
 /// is specific to other architectures is not counted.
 fn carriers_are_most(all: &[Judged<'_>]) -> bool {
     let lacks = |one: &&Judged<'_>| one.coverage.extent() == Extent::None;
-    let total: u64 = all
+    let sum = |sum: u128, one: &Judged<'_>| sum + u128::from(one.coverage.all());
+    let total = all
         .iter()
         .filter(|one| !(lacks(one) && is_specific_elsewhere(one)))
-        .map(|one| one.coverage.all())
-        .sum();
-    let carried: u64 = all
+        .fold(0, sum);
+    let carried = all
         .iter()
         .filter(|one| one.coverage.carries(HALF))
-        .map(|one| one.coverage.all())
-        .sum();
+        .fold(0, sum);
     carried * 2 > total
 }
 
