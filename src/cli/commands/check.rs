@@ -12,7 +12,7 @@ use crate::tables::Tables;
 use crate::verdict::{EvaluateOptions, evaluate};
 use crate::{Error, ErrorKind};
 
-use super::{load_policy, nothing_read, read_file, scan_inputs};
+use super::{load_policy, nothing_read, read_file, require_something, scan_inputs};
 
 pub(in crate::cli) fn run(args: Check, output: &Output) -> Result<Exit, Failure> {
     let tables = Tables::builtin();
@@ -40,6 +40,7 @@ pub(in crate::cli) fn run(args: Check, output: &Output) -> Result<Exit, Failure>
         }
         None => scan_inputs(&args.inputs, &args.scan.options())?,
     };
+    require_something(&inventory, args.inventory.as_deref())?;
     let options = EvaluateOptions {
         today,
         fail_on_warn: args.fail_on == FailOn::Warn,
