@@ -61,6 +61,8 @@ pub(super) struct Coverage {
     pub(super) newest_isa: Option<PtxIsa>,
     /// The coding that decides the compression floor.
     pub(super) zstd: bool,
+    /// Whether the library holds no fatbin that counts, only images by themselves.
+    bare_only: bool,
 }
 
 impl Coverage {
@@ -103,7 +105,10 @@ impl Coverage {
     }
 
     fn of_units(units: &Units<'_>, library: &Library, on: On<'_>) -> Self {
-        let mut coverage = Self::empty();
+        let mut coverage = Self {
+            bare_only: units.loadable.iter().all(|class| class.bare),
+            ..Self::empty()
+        };
         for class in &units.loadable {
             let mut judged = judge(images(class), on);
             if !judged.state.covers() && units.is_linked(class) && units.relinks(on) {
@@ -135,6 +140,7 @@ impl Coverage {
             single_link_only: 0,
             newest_isa: None,
             zstd: false,
+            bare_only: false,
         }
     }
 
@@ -187,7 +193,10 @@ impl Coverage {
     }
 
     /// Every fatbin of the package's own.
-    pub(super) fn all(&self) -> u64 {
+    pub(super) fn fatbins(&self) -> u64 {
+        if self.bare_only {
+            return 0;
+        }
         self.general.total.saturating_add(self.single.total)
     }
 
@@ -201,6 +210,11 @@ impl Coverage {
         } else {
             Extent::Partial
         }
+    }
+
+    /// Whether its fatbins carry a target, so that another library may be a side library.
+    pub(super) fn carries_others(&self) -> bool {
+        !self.bare_only && self.carries(HALF)
     }
 
     /// Whether at least `share` of its general fatbins are covered (of all, where there are none).
@@ -241,6 +255,10 @@ impl<'l> Units<'l> {
         let (relocatable, mut loadable): (Vec<_>, Vec<_>) =
             own.partition(|class| class.relocatable);
         loadable.retain(|class| counts(class));
+        // images outside fatbins decide only where there is nothing else, or something picks them
+        if loadable.iter().any(|class| !class.bare) && !library.dispatches {
+            loadable.retain(|class| !class.bare);
+        }
         let links_known = loadable.iter().any(|class| class.device_linked);
         Self {
             loadable,

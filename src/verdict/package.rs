@@ -166,7 +166,7 @@ fn lacking(
         all.iter()
             .filter(|other| !std::ptr::eq(other.library, one.library))
     };
-    let carried = others().any(|other| other.coverage.carries(HALF));
+    let carried = others().any(|other| other.coverage.carries_others());
     if carried {
         if let Some(role) = package.and_then(|package| tables.role(package, &one.library.path)) {
             return words::known_side_library(subject, one.library, &one.figures, &role.why);
@@ -209,14 +209,14 @@ fn code_targets(library: &Library) -> impl Iterator<Item = crate::cuda::SmTarget
 /// is specific to other architectures is not counted.
 fn carriers_are_most(all: &[Judged<'_>]) -> bool {
     let lacks = |one: &&Judged<'_>| one.coverage.extent() == Extent::None;
-    let sum = |sum: u128, one: &Judged<'_>| sum + u128::from(one.coverage.all());
+    let sum = |sum: u128, one: &Judged<'_>| sum + u128::from(one.coverage.fatbins());
     let total = all
         .iter()
         .filter(|one| !(lacks(one) && is_specific_elsewhere(one)))
         .fold(0, sum);
     let carried = all
         .iter()
-        .filter(|one| one.coverage.carries(HALF))
+        .filter(|one| one.coverage.carries_others())
         .fold(0, sum);
     carried * 2 > total
 }

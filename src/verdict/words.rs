@@ -147,7 +147,7 @@ fn with_evidence(finding: Finding, library: &Library, coverage: &Coverage) -> Fi
     let mut finding = finding.library(&library.path).evidence(holds(library));
     if coverage.single.total > 0 && coverage.general.total > 0 {
         finding = finding.evidence(format!(
-            "beside them {} single-target fatbins or bare images fit",
+            "beside them {} single-target fatbins fit",
             of(coverage.single)
         ));
     }
