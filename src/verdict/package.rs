@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::cuda::Suffix;
-use crate::device::ImageKind;
+use crate::device::{HostFormat, ImageKind};
 use crate::inventory::Library;
 use crate::policy::Thresholds;
 use crate::rule::Code;
@@ -94,6 +94,7 @@ pub(super) fn judge<'l>(
     }
     result.has_code = !judged.is_empty();
     keep_best_siblings(package, &mut judged, driver, tables);
+    drop_files_of_other_gpus(&mut judged);
     for one in &judged {
         result.floors.extend(floor::of_library(
             one.library,
@@ -233,6 +234,17 @@ fn main_library(judged: &[Judged<'_>]) -> Option<usize> {
         .rev()
         .max_by_key(|(_, one)| general(one))
         .map(|(index, _)| index)
+}
+
+/// Device code in files of its own (`k_sm80.cubin`, `k_sm90.cubin`) is picked by whoever loads it: where one
+/// of these files fits, the others are those of other GPUs. Where none does, each of them is lacking.
+fn drop_files_of_other_gpus(judged: &mut Vec<Judged<'_>>) {
+    let is_loose =
+        |one: &Judged<'_>| one.library.format == HostFormat::Raw && one.coverage.general.total == 0;
+    let fits = |one: &Judged<'_>| one.coverage.extent() != Extent::None;
+    if judged.iter().any(|one| is_loose(one) && fits(one)) {
+        judged.retain(|one| fits(one) || !is_loose(one));
+    }
 }
 
 /// Of siblings of which one is loaded (bitsandbytes ships one for each CUDA version), keeps the best.
