@@ -111,11 +111,13 @@ impl Coverage {
         };
         for class in &units.loadable {
             let mut judged = judge(images(class), on);
-            if !judged.state.covers() && units.is_linked(class) && units.relinks(on) {
-                // the driver links again from the PTX of every object (rule 2.12)
-                let relinked = units.relocatable.iter().flat_map(|class| images(class));
-                judged.state = State::Jit;
-                judged.isa = relinked.filter_map(|key| key.isa).max();
+            // where code fits and cannot be unpacked, nothing says that the driver would link instead
+            let lacks = !judged.state.covers() && judged.state != State::CodingBlocked;
+            if lacks
+                && units.is_linked(class)
+                && let Some(relinked) = units.relinked(on)
+            {
+                judged = relinked;
             }
             coverage.count(class, is_general(class) && !library.dispatches, judged);
         }
@@ -280,13 +282,32 @@ impl<'l> Units<'l> {
         !self.relocatable.is_empty() && !class.bare && cubins_only
     }
 
-    /// Whether the driver can link anew from what the objects hold.
-    fn relinks(&self, on: On<'_>) -> bool {
-        !self.relocatable.is_empty()
-            && self
-                .relocatable
-                .iter()
-                .all(|class| judge(images(class), on).state.covers())
+    /// What the driver makes of the objects where it links them again (rule 2.12): it needs PTX or a cubin
+    /// that fits of every one, and is stopped by what stops it at any. `None` where one object has neither.
+    fn relinked(&self, on: On<'_>) -> Option<Judged> {
+        let objects = self
+            .relocatable
+            .iter()
+            .map(|class| judge(images(class), on));
+        let objects: Vec<Judged> = objects.collect();
+        let stopped = |state| objects.iter().find(|object| object.state == state).copied();
+        let usable = objects.iter().all(|object| {
+            object.state.covers()
+                || matches!(object.state, State::JitBlocked | State::CodingBlocked)
+        });
+        if objects.is_empty() || !usable {
+            return None;
+        }
+        let blocked = stopped(State::JitBlocked).or_else(|| stopped(State::CodingBlocked));
+        Some(Judged {
+            state: blocked.map_or(State::Jit, |object| object.state),
+            isa: objects.iter().filter_map(|object| object.isa).max(),
+            coding: if objects.iter().any(|object| object.coding == Coding::Zstd) {
+                Coding::Zstd
+            } else {
+                Coding::None
+            },
+        })
     }
 }
 
