@@ -96,7 +96,7 @@ impl Lib {
         let tally = |key| ImageTally {
             key,
             per_fatbin: 1,
-            bytes: IMAGE_BYTES * count,
+            bytes: IMAGE_BYTES.saturating_mul(count),
         };
         let images: Vec<ImageTally> = self::images(images).into_iter().map(tally).collect();
         let mut class = FatbinClass {
@@ -105,7 +105,9 @@ impl Lib {
             relocatable: images.iter().any(|image| image.key.relocatable),
             device_linked: false,
             damaged: false,
-            bytes: images.iter().map(|image| image.bytes).sum(),
+            bytes: images
+                .iter()
+                .fold(0, |sum: u64, image| sum.saturating_add(image.bytes)),
             images,
             count,
             first: 0x1000 * (self.0.code.len() as u64 + 1),

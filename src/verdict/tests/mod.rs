@@ -2,6 +2,7 @@
 //! quoted by number), DESIGN.md ("Verdict semantics"), NVIDIA's tables of drivers, or a count by hand.
 
 mod build;
+mod coverage;
 mod states;
 
 use crate::inventory::Inventory;
