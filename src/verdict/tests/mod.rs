@@ -3,6 +3,7 @@
 
 mod build;
 mod coverage;
+mod packages;
 mod states;
 
 use crate::inventory::Inventory;
