@@ -87,14 +87,12 @@ impl Coverage {
         };
         let answers = |coverage: &Self| {
             let carries: Vec<bool> = shares.iter().map(|s| coverage.carries(*s)).collect();
-            let blocked = coverage.jit_blocked > 0 || coverage.coding_blocked > 0;
             (
                 coverage.extent(),
                 coverage.if_linked().extent(),
                 carries,
                 coverage.jit > 0,
                 coverage.unsure > 0,
-                blocked,
             )
         };
         if answers(self) == answers(&everything) {
