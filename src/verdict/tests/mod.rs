@@ -3,6 +3,7 @@
 
 mod build;
 mod coverage;
+mod floors;
 mod packages;
 mod states;
 
