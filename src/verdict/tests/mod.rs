@@ -4,7 +4,9 @@
 mod build;
 mod coverage;
 mod floors;
+mod inputs;
 mod packages;
+mod platforms;
 mod states;
 
 use crate::inventory::Inventory;
