@@ -99,6 +99,9 @@ pub(super) fn cpu_only(
         Some(local) if local.starts_with("rocm") => "a ROCm build, for AMD GPUs",
         Some(local) if local.starts_with("xpu") => "an XPU build, for Intel GPUs",
         Some(local) if local.starts_with("cpu") => "a CPU build",
+        _ if !artifact.problems.is_empty() => {
+            "without CUDA device code in what could be read of it"
+        }
         _ => "a build without CUDA device code",
     };
     let message = format!(

@@ -237,10 +237,10 @@ fn a_failure_beside_something_unreadable_is_a_failure() {
     assert_eq!(finding.library, None);
     assert_eq!(finding.evidence, ["truncated (the artifact not seen)"]);
     let evaluation = check(&nothing, &expecting("torch"));
+    assert_eq!(evaluation.verdict.id(), "fail");
     assert_eq!(
-        evaluation.verdict.id(),
-        "fail",
-        "nothing was found that it expects"
+        only(&evaluation, Code::CpuOnlyBuild).message,
+        "`torch` is without CUDA device code in what could be read of it, and the policy expects GPU code"
     );
 }
 
