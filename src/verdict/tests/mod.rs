@@ -3,11 +3,13 @@
 
 mod build;
 mod coverage;
+mod effects;
 mod floors;
 mod inputs;
 mod packages;
 mod platforms;
 mod states;
+mod waivers;
 
 use crate::inventory::Inventory;
 use crate::policy::Policy;
