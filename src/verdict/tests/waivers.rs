@@ -6,7 +6,7 @@ use crate::problem::{Extent, ProblemKind};
 use crate::rule::{Code, Level};
 use crate::verdict::Verdict;
 
-/// torch 2.15.0: 1 of 33 fatbins of the linalg library covers sm_75.
+/// torch 2.15.0: 1 of 33 fatbins of the linalg library covers `sm_75`.
 fn torch() -> Input {
     wheel("torch", "2.15.0+cu132")
         .with(lib("torch/lib/libtorch_cuda.so").fatbin("sm_75 sm_80 sm_90", 400))
