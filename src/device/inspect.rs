@@ -10,7 +10,7 @@ use crate::problem::ProblemKind;
 
 use super::cubin::{
     Cubin, CubinHead, FIRST_ARCH_SPECIFIC, HEAD_LEN, NOTE_NAME, compat_is_arch_specific,
-    tkinfo_at_beginning,
+    tool_at_beginning,
 };
 use super::fatbin::Entry;
 use super::image::{HeaderClaim, ImageKey, ImageKind};
@@ -23,8 +23,10 @@ const SMALL_CUBIN: u64 = 16 << 10;
 const WHOLE_CUBIN_MAX: u64 = 8 << 20;
 /// What is unpacked at most of a concatenated entry.
 const CONCAT_MAX: u64 = 1 << 30;
-/// What is unpacked at most of a zstd frame outside fatbins (the note was seen up to 3.2 MB into a cubin).
-const FRAME_MAX: u64 = 8 << 20;
+/// Beginning of a cubin in a zstd frame that is kept (the note was seen up to 3.2 MB into a cubin).
+const FRAME_HEAD: u64 = 4 << 20;
+/// What is unpacked at most of a zstd frame outside fatbins, to reach the section table at its end.
+pub(super) const FRAME_MAX: u64 = 256 << 20;
 const UNSEEN_SUFFIX: &str =
     "whether the cubin is architecture-specific lies beyond what is looked at of it";
 
@@ -325,37 +327,34 @@ pub(super) fn resolve_bare_cubin(
     })
 }
 
-/// The beginning of a cubin in a zstd frame that is wanted, where it unpacks to `len` bytes.
-pub(super) fn frame_piece(head: &CubinHead, len: u64, toolkit_known: bool) -> Piece {
+/// What is wanted of a cubin in a zstd frame that unpacks to `len` bytes: all of a small one; where the
+/// header does not tell enough, its beginning as far as the note of the tool that made it, or where there is
+/// none, its section table too.
+pub(super) fn frame_pieces(head: &CubinHead, len: u64, toolkit_known: bool) -> Vec<Piece> {
     let want = |len: u64| usize::try_from(len).unwrap_or(usize::MAX);
     if len <= SMALL_CUBIN {
-        Piece::new(0, want(len))
-    } else if head.hides_suffix() || !toolkit_known && head.toolkit.is_none() {
-        Piece::new(0, want(len.min(FRAME_MAX))).until(NOTE_NAME)
-    } else {
-        Piece::new(0, HEAD_LEN)
+        return vec![Piece::new(0, want(len))];
+    }
+    let enough = !head.hides_suffix() && (toolkit_known || head.toolkit.is_some());
+    match head.section_table().filter(|_| !enough) {
+        Some((table, table_len)) => vec![
+            Piece::new(0, want(len.min(FRAME_HEAD))).until(NOTE_NAME),
+            Piece::new(table, want(table_len.min(FRAME_HEAD))),
+        ],
+        None => vec![Piece::new(0, HEAD_LEN)],
     }
 }
 
-/// A cubin in a zstd frame, of which the beginning is known: whole, or as far as the note of the tool that
-/// made it, which repeats the target that it was called for. Its section table is at its end.
-pub(super) fn resolve_framed_cubin(bytes: &[u8], notes: &mut Notes) -> Option<ImageKey> {
+/// A cubin in a zstd frame, of which [`frame_pieces`] are known.
+pub(super) fn resolve_framed_cubin(pieces: &[Vec<u8>], notes: &mut Notes) -> Option<ImageKey> {
+    let bytes = pieces.first()?;
+    // The note repeats the target that the assembler was called for.
+    let Some((toolkit, Some(target))) = tool_at_beginning(bytes) else {
+        return resolve_bare_cubin(bytes, pieces.get(1).map(Vec::as_slice), notes);
+    };
     let mut key = resolve_bare_cubin(bytes, None, notes)?;
-    if Cubin::whole(bytes).is_some() {
-        return Some(key);
-    }
-    match tkinfo_at_beginning(bytes) {
-        Some((toolkit, target)) => {
-            notes.toolkits.insert(toolkit);
-            let specific = target.map(|target| target.suffix == Suffix::Arch);
-            key.target = key.target.map(|cubin| with_suffix(cubin, specific, None));
-        }
-        None if CubinHead::parse(bytes).is_some_and(|head| head.hides_suffix()) => {
-            notes
-                .problems
-                .push((ProblemKind::UnreadablePayload, UNSEEN_SUFFIX.to_owned()));
-        }
-        None => {}
-    }
+    notes.toolkits.insert(toolkit);
+    let specific = Some(target.suffix == Suffix::Arch);
+    key.target = key.target.map(|cubin| with_suffix(cubin, specific, None));
     Some(key)
 }

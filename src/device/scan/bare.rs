@@ -185,9 +185,7 @@ impl Scanner {
                 .problems
                 .push((ProblemKind::UnreadablePayload, error.detail().to_owned()));
         }
-        if let [beginning] = pieces.as_slice() {
-            key = resolve_framed_cubin(beginning, &mut notes).unwrap_or(key);
-        }
+        key = resolve_framed_cubin(&pieces, &mut notes).unwrap_or(key);
         let damaged = !notes.problems.is_empty();
         self.take_notes(start, notes);
         self.add_bare(start, end, key, damaged);

@@ -4,7 +4,7 @@ use crate::device::cubin::{CubinHead, HEAD_LEN};
 use crate::device::fatbin::{FatbinHeader, HEADER_LEN, looks_like_entry};
 use crate::device::hunt::{FRAME_HEAD_MAX, FrameHead, block_head};
 use crate::device::image::{ImageKey, ImageKind};
-use crate::device::inspect::{Notes, frame_piece, resolve_bare_cubin};
+use crate::device::inspect::{FRAME_MAX, Notes, frame_pieces, resolve_bare_cubin};
 use crate::device::le::u64_at;
 use crate::device::payload::{Coding, Peek, Piece};
 use crate::device::ptx;
@@ -163,12 +163,12 @@ impl Scanner {
         let Some(key) = resolve_bare_cubin(unpacked, None, &mut Notes::default()) else {
             return Candidate::Reject;
         };
-        let piece = frame_piece(
+        let pieces = frame_pieces(
             &cubin,
             head.claimed_content,
             !self.found.toolkits.is_empty(),
         );
-        let mut peek = Peek::new(Coding::Zstd, vec![piece], self.unpack_limit(u64::MAX));
+        let mut peek = Peek::new(Coding::Zstd, pieces, self.unpack_limit(FRAME_MAX));
         peek.push(data.get(..head.len).unwrap_or(data));
         let frame = Frame {
             start: at,
