@@ -52,9 +52,9 @@ impl FatbinHeader {
             claimed_len: u64_at(data, 8)?,
         };
         let plausible = (16..=4096).contains(&header.header_len)
-            && header.header_len % 8 == 0
+            && header.header_len.is_multiple_of(8)
             && header.claimed_len >= ENTRY_LEN as u64
-            && header.claimed_len % 8 == 0;
+            && header.claimed_len.is_multiple_of(8);
         plausible.then_some(header)
     }
 }

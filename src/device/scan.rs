@@ -542,7 +542,7 @@ impl Scanner {
         let mut notes = Notes::default();
         self.found.unpacked += inspection.unpacked();
         for image in inspection.finish(truncated, &mut notes) {
-            if !walk.images.add(image) {
+            if !walk.images.add(&image) {
                 let detail = "a fatbin holds images of more kinds than are counted";
                 walk.damaged = true;
                 self.found.problems.push_once(walk.start, ProblemKind::LimitExceeded, detail);
@@ -724,7 +724,7 @@ impl Scanner {
     }
 
     fn add_bare(&mut self, start: u64, end: u64, key: ImageKey, damaged: bool) {
-        let images = Images::one(Resolved { key, bytes: end.saturating_sub(start) });
+        let images = Images::one(&Resolved { key, bytes: end.saturating_sub(start) });
         self.add_unit(Unit { start, end, bare: true, damaged, images, names: Vec::new() });
     }
 

@@ -101,7 +101,7 @@ fn read_dynamic<Elf: FileHeader<Endian = Endianness>>(
     facts: &mut HostFacts,
 ) -> Result<(), &'static str> {
     let value = |tag: elf::DynamicTag| {
-        dynamic.iter().find(|entry| entry.tag(endian) == tag).map(|entry| entry.val(endian).into())
+        dynamic.iter().find(|entry| entry.tag(endian) == tag).map(|entry| entry.val(endian))
     };
     let Some(address) = value(elf::DT_STRTAB) else { return Ok(()) };
     let start = facts.offset_of(address).ok_or(BROKEN_ELF)?;
@@ -112,8 +112,7 @@ fn read_dynamic<Elf: FileHeader<Endian = Endianness>>(
         if !matches!(tag, elf::DT_NEEDED | elf::DT_SONAME | elf::DT_RPATH | elf::DT_RUNPATH) {
             continue;
         }
-        let at: u64 = entry.val(endian).into();
-        let at = u32::try_from(at).map_err(|_source| BROKEN_ELF)?;
+        let at = u32::try_from(entry.val(endian)).map_err(|_source| BROKEN_ELF)?;
         let Ok(text) = strings.get(at) else { continue };
         let text = String::from_utf8_lossy(text).into_owned();
         match tag {
