@@ -8,8 +8,10 @@
     reason = "a failed expectation is a failed test; clippy.toml says so of test functions, this of their helpers"
 )]
 
+mod demo;
 mod device_robustness;
 mod host_readelf;
 mod oracle;
 mod oracle_blind;
+mod recipe;
 mod support;
