@@ -209,7 +209,7 @@ fn resolve(entry: &Entry, payload: &[u8], readable: bool, notes: &mut Notes) -> 
     };
     match entry.kind {
         ImageKind::Ptx | ImageKind::RelocatablePtx => {
-            resolve_ptx(&mut key, entry, payload, readable, notes)
+            resolve_ptx(&mut key, entry, payload, readable, notes);
         }
         ImageKind::Cubin => resolve_cubin(&mut key, entry, payload, readable, notes),
         _ => {}

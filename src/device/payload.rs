@@ -339,7 +339,7 @@ mod tests {
         let expected: Vec<Vec<u8>> = pieces
             .iter()
             .map(|&(start, want)| {
-                let start = start as usize;
+                let start = usize::try_from(start).unwrap();
                 plain[start..(start + want).min(plain.len())].to_vec()
             })
             .collect();
@@ -409,7 +409,7 @@ mod tests {
 
     #[test]
     fn says_when_a_piece_lies_behind_the_limit() {
-        let zstd = zstd::bulk::compress(&[7; 100_000], 3).unwrap();
+        let zstd = zstd::bulk::compress(&vec![7; 100_000], 3).unwrap();
         for (limit, error) in [(50_000, Some(PeekError::TooLarge)), (100_000, None)] {
             let mut peek = Peek::new(Coding::Zstd, vec![Piece::new(99_000, 10)], limit);
             peek.push(&zstd);

@@ -48,13 +48,13 @@ pub(super) struct Unit {
 pub(super) struct Images(BTreeMap<ImageKey, (u64, u64)>);
 
 impl Images {
-    pub(super) fn one(image: Resolved) -> Self {
+    pub(super) fn one(image: &Resolved) -> Self {
         Self(BTreeMap::from([(image.key, (1, image.bytes))]))
     }
 
     /// Counts an image; refuses where there are too many different ones.
     #[must_use]
-    pub(super) fn add(&mut self, image: Resolved) -> bool {
+    pub(super) fn add(&mut self, image: &Resolved) -> bool {
         if self.0.len() >= KEYS_MAX && !self.0.contains_key(&image.key) {
             return false;
         }

@@ -300,7 +300,7 @@ impl Scanner {
     }
 
     fn add_bare(&mut self, start: u64, end: u64, key: ImageKey, damaged: bool) {
-        let images = Images::one(Resolved {
+        let images = Images::one(&Resolved {
             key,
             bytes: end.saturating_sub(start),
         });

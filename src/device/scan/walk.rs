@@ -150,7 +150,7 @@ impl Scanner {
         let mut notes = Notes::default();
         self.found.unpacked += inspection.unpacked();
         for image in inspection.finish(truncated, &mut notes) {
-            if !walk.images.add(image) {
+            if !walk.images.add(&image) {
                 let detail = "a fatbin holds images of more kinds than are counted";
                 walk.damaged = true;
                 self.found
