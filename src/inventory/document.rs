@@ -447,6 +447,8 @@ impl ClassForm {
                 relocatable: self.relocatable,
                 device_linked: self.device_linked,
                 damaged: self.damaged,
+                // what it said is in `own` and `component`
+                owner: None,
                 images: self
                     .images
                     .into_iter()

@@ -308,8 +308,15 @@ impl Run<'_> {
                 at,
                 depth,
             } => {
-                let (leaf, problems) =
-                    leaf::read(&input, &path, size, &at, &self.budget, &mut gathered.buffer);
+                let (leaf, problems) = leaf::read(
+                    &input,
+                    &path,
+                    size,
+                    &at,
+                    &self.budget,
+                    self.tables,
+                    &mut gathered.buffer,
+                );
                 let mut seen = Seen {
                     files: 1,
                     ..Seen::default()

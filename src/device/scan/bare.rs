@@ -4,14 +4,13 @@ use crate::device::cubin::Cubin;
 use crate::device::hunt::block_head;
 use crate::device::image::ImageKey;
 use crate::device::inspect::{Notes, resolve_bare_cubin, resolve_framed_cubin};
+use crate::device::owner::Owner;
 use crate::device::payload::Peek;
 use crate::device::ptx;
 use crate::problem::ProblemKind;
 
 use super::skip::{Skip, guarded};
 use super::{Flow, Scanner, State};
-
-const PTX_ENTRY: &[u8] = b".entry";
 
 #[derive(Debug)]
 pub(super) struct BareCubin {
@@ -20,6 +19,7 @@ pub(super) struct BareCubin {
     pub(super) damaged: bool,
     pub(super) peek: Option<Peek>,
     pub(super) key: Option<ImageKey>,
+    pub(super) owner: Owner,
 }
 
 #[derive(Debug)]
@@ -37,9 +37,11 @@ pub(super) struct Frame {
 pub(super) struct BarePtx {
     pub(super) start: u64,
     pub(super) key: ImageKey,
+    /// Whose the kernels at its beginning are.
+    pub(super) owner: Owner,
 }
 
-impl Scanner {
+impl Scanner<'_> {
     pub(super) fn bare_cubin(
         &mut self,
         mut cubin: Box<BareCubin>,
@@ -57,7 +59,7 @@ impl Scanner {
                 }
             }
             if let Some(key) = cubin.key {
-                self.add_bare(cubin.start, at, key, cubin.damaged);
+                self.add_bare(cubin.start, at, key, cubin.owner, cubin.damaged);
             }
             return (State::Hunt, Flow::Go);
         }
@@ -80,7 +82,8 @@ impl Scanner {
                 self.resolve_cubin(&mut cubin, peek);
             }
             if let Some(key) = cubin.key {
-                self.add_bare(cubin.start, self.position + *cursor as u64, key, true);
+                let end = self.position + *cursor as u64;
+                self.add_bare(cubin.start, end, key, cubin.owner, true);
             }
             return (State::Hunt, Flow::Go);
         }
@@ -90,12 +93,13 @@ impl Scanner {
     /// Reads the collected pieces of a bare cubin; returns where its file ends.
     pub(super) fn resolve_cubin(&mut self, cubin: &mut BareCubin, peek: Peek) -> Option<u64> {
         let (pieces, _) = peek.finish();
-        let mut notes = Notes::default();
+        let mut notes = Notes::new(self.recogniser);
         let mut file_len = None;
         if let [head, table] = pieces.as_slice() {
             cubin.key = resolve_bare_cubin(head, Some(table), &mut notes);
             file_len = Cubin::split(head, table).and_then(|cubin| cubin.file_len());
         }
+        cubin.owner = notes.owner;
         self.take_notes(cubin.start, notes);
         if file_len.is_none() && !cubin.damaged {
             let detail = "the section table of the cubin cannot be read";
@@ -175,7 +179,7 @@ impl Scanner {
         } = frame;
         self.found.unpacked += peek.unpacked();
         let (pieces, error) = peek.finish();
-        let mut notes = Notes::default();
+        let mut notes = Notes::new(self.recogniser);
         if let Some(detail) = broken {
             notes
                 .problems
@@ -187,8 +191,9 @@ impl Scanner {
         }
         key = resolve_framed_cubin(&pieces, &mut notes).unwrap_or(key);
         let damaged = !notes.problems.is_empty();
+        let owner = notes.owner;
         self.take_notes(start, notes);
-        self.add_bare(start, end, key, damaged);
+        self.add_bare(start, end, key, owner, damaged);
     }
 
     pub(super) fn bare_ptx(
@@ -202,16 +207,16 @@ impl Scanner {
         let end = rest.iter().position(|byte| !ptx::is_text(*byte));
         let upto = end.unwrap_or(rest.len());
         let piece = rest.get(..upto).unwrap_or_default();
-        if memchr::memmem::find(piece, PTX_ENTRY).is_some() {
+        if memchr::memmem::find(piece, ptx::ENTRY).is_some() {
             text.key.empty = false;
         }
         if end.is_none() && !eof {
             // so that a word that is cut is found next time
-            let take = upto.saturating_sub(PTX_ENTRY.len() - 1);
+            let take = upto.saturating_sub(ptx::ENTRY.len() - 1);
             *cursor += take;
             return (
                 State::Ptx(text),
-                Flow::Need(PTX_ENTRY.len().max(upto - take + 1)),
+                Flow::Need(ptx::ENTRY.len().max(upto - take + 1)),
             );
         }
         // A signature may begin with a byte that is text. What ends otherwise than text does may go on.
@@ -222,7 +227,8 @@ impl Scanner {
         } else {
             upto.saturating_sub(1)
         };
-        self.add_bare(text.start, self.position + *cursor as u64, text.key, false);
+        let end = self.position + *cursor as u64;
+        self.add_bare(text.start, end, text.key, text.owner, false);
         (State::Hunt, Flow::Go)
     }
 }

@@ -6,6 +6,7 @@ use crate::device::hunt::{FRAME_HEAD_MAX, FrameHead, block_head};
 use crate::device::image::{ImageKey, ImageKind};
 use crate::device::inspect::{FRAME_MAX, Notes, frame_pieces, resolve_bare_cubin};
 use crate::device::le::u64_at;
+use crate::device::owner::Owner;
 use crate::device::payload::{Coding, Peek, Piece};
 use crate::device::ptx;
 use crate::device::tally::Images;
@@ -34,7 +35,7 @@ pub(super) enum Candidate {
     Accept(State, usize),
 }
 
-impl Scanner {
+impl Scanner<'_> {
     pub(super) fn fatbin_candidate(&mut self, data: &[u8], at: u64, eof: bool) -> Candidate {
         if data.len() < FATBIN_PROBE && !eof {
             return Candidate::Need(FATBIN_PROBE);
@@ -65,6 +66,7 @@ impl Scanner {
             start: at,
             end: claimed_end.unwrap_or(u64::MAX),
             damaged: false,
+            owner: Owner::Unseen,
             images: Images::default(),
             names: Vec::new(),
         };
@@ -134,6 +136,7 @@ impl Scanner {
             damaged,
             peek,
             key: None,
+            owner: Owner::Unseen,
         };
         Candidate::Accept(State::Cubin(Box::new(cubin)), 0)
     }
@@ -160,7 +163,7 @@ impl Scanner {
         let Some(cubin) = CubinHead::parse(unpacked) else {
             return Candidate::Reject;
         };
-        let Some(key) = resolve_bare_cubin(unpacked, None, &mut Notes::default()) else {
+        let Some(key) = resolve_bare_cubin(unpacked, None, &mut Notes::new(self.recogniser)) else {
             return Candidate::Reject;
         };
         let pieces = frame_pieces(
@@ -181,7 +184,7 @@ impl Scanner {
         Candidate::Accept(State::Frame(Box::new(frame)), head.len)
     }
 
-    pub(super) fn ptx_candidate(data: &[u8], at: u64, eof: bool) -> Candidate {
+    pub(super) fn ptx_candidate(&self, data: &[u8], at: u64, eof: bool) -> Candidate {
         let follows = data.get(8).copied();
         if follows.is_some_and(|byte| !byte.is_ascii_whitespace()) {
             return Candidate::Reject;
@@ -197,7 +200,9 @@ impl Scanner {
                 .position(|byte| !ptx::is_text(*byte) && byte.is_ascii());
             head.get(..end.unwrap_or(head.len()))
         });
-        let Some(head) = text.and_then(ptx::parse_head) else {
+        let text = text.unwrap_or_default();
+        let whole = text.len() < head.len();
+        let Some(head) = ptx::parse_head(text) else {
             return Candidate::Reject;
         };
         let key = ImageKey {
@@ -209,7 +214,18 @@ impl Scanner {
             relocatable: false,
             empty: true,
         };
-        Candidate::Accept(State::Ptx(BarePtx { start: at, key }), 0)
+        let more = if whole { Owner::Unseen } else { Owner::Other };
+        let owner = ptx::kernels(text)
+            .map(|name| self.recogniser.owner(name))
+            .fold(more, Owner::and);
+        Candidate::Accept(
+            State::Ptx(BarePtx {
+                start: at,
+                key,
+                owner,
+            }),
+            0,
+        )
     }
 
     pub(super) fn device_link(&mut self, data: &[u8], eof: bool) -> Candidate {
