@@ -127,8 +127,9 @@ struct BareCubin {
     start: u64,
     end: u64,
     damaged: bool,
-    peek: Option<Peek>,
-    key: Option<ImageKey>,
+    /// Whether its sections were looked at, some of which may lie behind the tables.
+    sectioned: bool,
+    peek: Peek,
 }
 
 #[derive(Debug)]
@@ -380,7 +381,7 @@ impl Scanner {
         };
         let tables = head.tables_end().and_then(|len| Some((len, head.section_table()?)));
         let end = tables.and_then(|(len, _)| at.checked_add(len));
-        let (Some((len, (table, table_len))), Some(mut end)) = (tables, end) else {
+        let (Some((_, (table, table_len))), Some(mut end)) = (tables, end) else {
             let detail = "the tables of the cubin cannot lie where its header says";
             problems.push(at, ProblemKind::MalformedCubin, detail);
             return Candidate::Reject;
@@ -392,8 +393,8 @@ impl Scanner {
             end = file_len;
             damaged = true;
         }
-        let peek = Some(Peek::new(Coding::None, cubin_pieces(len, table, table_len), u64::MAX));
-        let cubin = BareCubin { start: at, end, damaged, peek, key: None };
+        let peek = Peek::new(Coding::None, cubin_pieces(u64::MAX, table, table_len), u64::MAX);
+        let cubin = BareCubin { start: at, end, damaged, sectioned: false, peek };
         Candidate::Accept(State::Cubin(Box::new(cubin)), 0)
     }
 
@@ -416,8 +417,8 @@ impl Scanner {
         let Some(key) = resolve_bare_cubin(unpacked, None, &mut Notes::default()) else { return Candidate::Reject };
         let content = head.claimed_content;
         let pieces = match (cubin.tables_end(), cubin.section_table()) {
-            (Some(end), Some((table, len))) if wants_sections(&cubin, content, !self.found.toolkits.is_empty()) => {
-                cubin_pieces(content.min(end), table, len)
+            (Some(_), Some((table, len))) if wants_sections(&cubin, content, !self.found.toolkits.is_empty()) => {
+                cubin_pieces(content, table, len)
             }
             _ => vec![Piece::new(0, HEAD_LEN)],
         };
@@ -563,16 +564,11 @@ impl Scanner {
     fn bare_cubin(&mut self, mut cubin: Box<BareCubin>, data: &[u8], cursor: &mut usize, eof: bool) -> (State, Flow) {
         let at = self.position + *cursor as u64;
         if at >= cubin.end {
-            if let Some(peek) = cubin.peek.take() {
-                let file_end = self.resolve_cubin(&mut cubin, peek);
-                if let Some(end) = file_end.filter(|end| *end > cubin.end) {
-                    cubin.end = end; // sections lie behind the tables
-                    return (State::Cubin(cubin), Flow::Go);
-                }
+            if !std::mem::replace(&mut cubin.sectioned, true) {
+                self.find_sections(&mut cubin);
+                return (State::Cubin(cubin), Flow::Go);
             }
-            if let Some(key) = cubin.key {
-                self.add_bare(cubin.start, at, key, cubin.damaged);
-            }
+            self.close_cubin(*cubin, at);
             return (State::Hunt, Flow::Go);
         }
         let rest = data.get(*cursor..).unwrap_or_default();
@@ -582,45 +578,53 @@ impl Scanner {
             Skip::Nested(take) => (take, Some("a fatbin begins inside a cubin")),
             Skip::Truncated => (0, Some("the file ends inside a cubin")),
         };
-        if let Some(peek) = &mut cubin.peek {
-            peek.push(rest.get(..take).unwrap_or_default());
-        }
+        cubin.peek.push(rest.get(..take).unwrap_or_default());
         *cursor += take;
         if let Some(detail) = end {
             self.found.problems.push(cubin.start, ProblemKind::MalformedCubin, detail);
-            if let Some(peek) = cubin.peek.take() {
-                self.resolve_cubin(&mut cubin, peek);
-            }
-            if let Some(key) = cubin.key {
-                self.add_bare(cubin.start, self.position + *cursor as u64, key, true);
-            }
+            cubin.damaged = true;
+            self.close_cubin(*cubin, self.position + *cursor as u64);
             return (State::Hunt, Flow::Go);
         }
         (State::Cubin(cubin), Flow::Go)
     }
 
-    /// Reads the collected pieces of a bare cubin; returns where its file ends.
-    fn resolve_cubin(&mut self, cubin: &mut BareCubin, peek: Peek) -> Option<u64> {
-        let (pieces, _) = peek.finish();
+    /// Finds where the sections of a bare cubin end, whose tables have passed: ptxas writes them before its
+    /// tables, NVIDIA's internal assembler (hand-written kernels in CUPTI 13) behind them.
+    fn find_sections(&mut self, cubin: &mut BareCubin) {
+        if cubin.damaged {
+            return;
+        }
+        let pieces = cubin.peek.so_far();
+        let file_len = pieces.and_then(|[head, table]| Cubin::split(head, table)?.file_len());
+        let end = file_len.map(|len| cubin.start.checked_add(len));
+        let detail = match end {
+            Some(Some(end)) if self.len.is_none_or(|len| end <= len) => {
+                cubin.end = cubin.end.max(end);
+                return;
+            }
+            Some(_) => "the sections of the cubin end after the file does",
+            None => "the section table of the cubin cannot be read",
+        };
+        self.found.problems.push(cubin.start, ProblemKind::MalformedCubin, detail);
+        cubin.damaged = true;
+    }
+
+    fn close_cubin(&mut self, cubin: BareCubin, end: u64) {
+        let (pieces, _) = cubin.peek.finish();
         let mut notes = Notes::default();
-        let mut file_len = None;
-        if let [head, table] = pieces.as_slice() {
-            cubin.key = resolve_bare_cubin(head, Some(table), &mut notes);
-            file_len = Cubin::split(head, table).and_then(|cubin| cubin.file_len());
+        let key = match pieces.as_slice() {
+            [head, table] => resolve_bare_cubin(head, Some(table), &mut notes),
+            _ => None,
+        };
+        if cubin.damaged {
+            notes.problems.clear(); // what follows from the damage is no news
         }
+        let damaged = cubin.damaged || !notes.problems.is_empty();
         self.take_notes(cubin.start, notes);
-        if file_len.is_none() && !cubin.damaged {
-            let detail = "the section table of the cubin cannot be read";
-            self.found.problems.push(cubin.start, ProblemKind::MalformedCubin, detail);
-            cubin.damaged = true;
+        if let Some(key) = key {
+            self.add_bare(cubin.start, end, key, damaged);
         }
-        let end = cubin.start.checked_add(file_len?)?;
-        if self.len.is_some_and(|len| end > len) && !cubin.damaged {
-            let detail = "the sections of the cubin end after the file does";
-            self.found.problems.push(cubin.start, ProblemKind::MalformedCubin, detail);
-            cubin.damaged = true;
-        }
-        (!cubin.damaged).then_some(end)
     }
 
     fn frame(&mut self, mut frame: Box<Frame>, data: &[u8], cursor: &mut usize, eof: bool) -> (State, Flow) {
