@@ -244,6 +244,17 @@ impl Peek {
         }
     }
 
+    /// What was collected of each piece so far, where there are as many.
+    pub(super) fn so_far<const N: usize>(&self) -> Option<[&[u8]; N]> {
+        let pieces: Vec<&[u8]> = self
+            .collector
+            .pieces
+            .iter()
+            .map(|piece| piece.got.as_slice())
+            .collect();
+        pieces.try_into().ok()
+    }
+
     /// Bytes that were unpacked so far.
     pub(super) fn unpacked(&self) -> u64 {
         self.collector.position

@@ -17,9 +17,9 @@ pub(super) struct BareCubin {
     pub(super) start: u64,
     pub(super) end: u64,
     pub(super) damaged: bool,
-    pub(super) peek: Option<Peek>,
-    pub(super) key: Option<ImageKey>,
-    pub(super) owner: Owner,
+    /// Whether its sections were looked at, some of which may lie behind the tables.
+    pub(super) sectioned: bool,
+    pub(super) peek: Peek,
 }
 
 #[derive(Debug)]
@@ -51,16 +51,11 @@ impl Scanner<'_> {
     ) -> (State, Flow) {
         let at = self.position + *cursor as u64;
         if at >= cubin.end {
-            if let Some(peek) = cubin.peek.take() {
-                let file_end = self.resolve_cubin(&mut cubin, peek);
-                if let Some(end) = file_end.filter(|end| *end > cubin.end) {
-                    cubin.end = end; // sections lie behind the tables
-                    return (State::Cubin(cubin), Flow::Go);
-                }
+            if !std::mem::replace(&mut cubin.sectioned, true) {
+                self.find_sections(&mut cubin);
+                return (State::Cubin(cubin), Flow::Go);
             }
-            if let Some(key) = cubin.key {
-                self.add_bare(cubin.start, at, key, cubin.owner, cubin.damaged);
-            }
+            self.close_cubin(*cubin, at);
             return (State::Hunt, Flow::Go);
         }
         let rest = data.get(*cursor..).unwrap_or_default();
@@ -70,53 +65,58 @@ impl Scanner<'_> {
             Skip::Nested(take) => (take, Some("a fatbin begins inside a cubin")),
             Skip::Truncated => (0, Some("the file ends inside a cubin")),
         };
-        if let Some(peek) = &mut cubin.peek {
-            peek.push(rest.get(..take).unwrap_or_default());
-        }
+        cubin.peek.push(rest.get(..take).unwrap_or_default());
         *cursor += take;
         if let Some(detail) = end {
             self.found
                 .problems
                 .push(cubin.start, ProblemKind::MalformedCubin, detail);
-            if let Some(peek) = cubin.peek.take() {
-                self.resolve_cubin(&mut cubin, peek);
-            }
-            if let Some(key) = cubin.key {
-                let end = self.position + *cursor as u64;
-                self.add_bare(cubin.start, end, key, cubin.owner, true);
-            }
+            cubin.damaged = true;
+            self.close_cubin(*cubin, self.position + *cursor as u64);
             return (State::Hunt, Flow::Go);
         }
         (State::Cubin(cubin), Flow::Go)
     }
 
-    /// Reads the collected pieces of a bare cubin; returns where its file ends.
-    pub(super) fn resolve_cubin(&mut self, cubin: &mut BareCubin, peek: Peek) -> Option<u64> {
-        let (pieces, _) = peek.finish();
+    /// Finds where the sections of a bare cubin end, whose tables have passed: ptxas writes them before its
+    /// tables, NVIDIA's internal assembler (hand-written kernels in CUPTI 13) behind them.
+    fn find_sections(&mut self, cubin: &mut BareCubin) {
+        if cubin.damaged {
+            return;
+        }
+        let pieces = cubin.peek.so_far();
+        let file_len = pieces.and_then(|[head, table]| Cubin::split(head, table)?.file_len());
+        let end = file_len.map(|len| cubin.start.checked_add(len));
+        let detail = match end {
+            Some(Some(end)) if self.len.is_none_or(|len| end <= len) => {
+                cubin.end = cubin.end.max(end);
+                return;
+            }
+            Some(_) => "the sections of the cubin end after the file does",
+            None => "the section table of the cubin cannot be read",
+        };
+        self.found
+            .problems
+            .push(cubin.start, ProblemKind::MalformedCubin, detail);
+        cubin.damaged = true;
+    }
+
+    fn close_cubin(&mut self, cubin: BareCubin, end: u64) {
+        let (pieces, _) = cubin.peek.finish();
         let mut notes = Notes::new(self.recogniser);
-        let mut file_len = None;
-        if let [head, table] = pieces.as_slice() {
-            cubin.key = resolve_bare_cubin(head, Some(table), &mut notes);
-            file_len = Cubin::split(head, table).and_then(|cubin| cubin.file_len());
+        let key = match pieces.as_slice() {
+            [head, table] => resolve_bare_cubin(head, Some(table), &mut notes),
+            _ => None,
+        };
+        if cubin.damaged {
+            notes.problems.clear(); // what follows from the damage is no news
         }
-        cubin.owner = notes.owner;
+        let damaged = cubin.damaged || !notes.problems.is_empty();
+        let owner = notes.owner;
         self.take_notes(cubin.start, notes);
-        if file_len.is_none() && !cubin.damaged {
-            let detail = "the section table of the cubin cannot be read";
-            self.found
-                .problems
-                .push(cubin.start, ProblemKind::MalformedCubin, detail);
-            cubin.damaged = true;
+        if let Some(key) = key {
+            self.add_bare(cubin.start, end, key, owner, damaged);
         }
-        let end = cubin.start.checked_add(file_len?)?;
-        if self.len.is_some_and(|len| end > len) && !cubin.damaged {
-            let detail = "the sections of the cubin end after the file does";
-            self.found
-                .problems
-                .push(cubin.start, ProblemKind::MalformedCubin, detail);
-            cubin.damaged = true;
-        }
-        (!cubin.damaged).then_some(end)
     }
 
     pub(super) fn frame(

@@ -110,7 +110,7 @@ impl Scanner<'_> {
             .tables_end()
             .and_then(|len| Some((len, head.section_table()?)));
         let end = tables.and_then(|(len, _)| at.checked_add(len));
-        let (Some((len, (table, table_len))), Some(mut end)) = (tables, end) else {
+        let (Some((_, (table, table_len))), Some(mut end)) = (tables, end) else {
             let detail = "the tables of the cubin cannot lie where its header says";
             problems.push(at, ProblemKind::MalformedCubin, detail);
             return Candidate::Reject;
@@ -125,18 +125,14 @@ impl Scanner<'_> {
             end = file_len;
             damaged = true;
         }
-        let peek = Some(Peek::new(
-            Coding::None,
-            cubin_pieces(len, table, table_len),
-            u64::MAX,
-        ));
+        let pieces = cubin_pieces(table, table_len);
+        let peek = Peek::new(Coding::None, pieces, u64::MAX);
         let cubin = BareCubin {
             start: at,
             end,
             damaged,
+            sectioned: false,
             peek,
-            key: None,
-            owner: Owner::Unseen,
         };
         Candidate::Accept(State::Cubin(Box::new(cubin)), 0)
     }
@@ -240,10 +236,10 @@ impl Scanner<'_> {
 }
 
 /// What is looked at of a cubin outside fatbins: its beginning and its section table.
-fn cubin_pieces(len: u64, table: u64, table_len: u64) -> Vec<Piece> {
+fn cubin_pieces(table: u64, table_len: u64) -> Vec<Piece> {
     let want = |len: u64| usize::try_from(len).unwrap_or(usize::MAX);
     vec![
-        Piece::new(0, want(len.min(BARE_CUBIN_HEAD))),
+        Piece::new(0, want(BARE_CUBIN_HEAD)),
         Piece::new(table, want(table_len.min(SECTION_TABLE_MAX))),
     ]
 }
