@@ -226,7 +226,7 @@ impl Judge<'_> {
             findings.push(found);
         };
         for problem in &artifact.problems {
-            add(unreadable(problem, &artifact.input), None);
+            add(unreadable(problem), None);
         }
         let own_package = artifact.name.clone().map(|name| PackageName {
             name,
@@ -412,21 +412,24 @@ fn driver_not_given(target: &FleetTarget) -> Finding {
     Finding::new(Code::DriverNotGiven, message, next_step)
 }
 
-fn unreadable(problem: &Problem, input: &str) -> Finding {
-    let shown = problem.at.to_string();
-    let inner = shown
-        .strip_prefix(input)
-        .unwrap_or(&shown)
-        .trim_start_matches([' ', '›']);
+fn unreadable(problem: &Problem) -> Finding {
+    let place = problem.at.inner();
+    let place = if place.is_empty() {
+        problem.at.artifact().to_owned()
+    } else {
+        place
+    };
     let mut finding = Finding::new(
         Code::Unreadable,
         problem.detail.clone(),
         problem.kind.hint(),
     )
-    .evidence(format!("{} ({} not seen)", problem.kind, extent(problem)));
-    if !inner.is_empty() {
-        finding = finding.library(inner);
-    }
+    .evidence(format!(
+        "{} at {place}; not seen: {}",
+        problem.kind,
+        extent(problem)
+    ));
+    finding.library = problem.at.path();
     finding
 }
 
