@@ -77,7 +77,9 @@ fn write_artifact(
             visible(&row.target)
         )?;
         let mut remarks = Vec::new();
-        if !row.has_device_code {
+        if !row.has_device_code && artifact.seen.files == 0 {
+            remarks.push("nothing could be read".to_owned());
+        } else if !row.has_device_code {
             let whose = if row.has_foreign_code {
                 " of its own"
             } else {

@@ -237,8 +237,8 @@ impl<'l> Units<'l> {
             .iter()
             .filter(|code| code.own)
             .map(|code| &code.class);
-        // a fatbin of which nothing could be read is a problem, not a gap
-        let own = own.filter(|class| class.images.iter().any(|image| image.key.target.is_some()));
+        // a fatbin that could not be read is a problem, not a gap
+        let own = own.filter(|class| is_judgeable(class));
         // code to be linked has its say even without a kernel: what it holds is called by others
         let (relocatable, loadable): (Vec<_>, Vec<_>) = own
             .filter(|class| class.relocatable || counts(class))
@@ -276,6 +276,12 @@ impl<'l> Units<'l> {
 
 fn images(class: &FatbinClass) -> impl Iterator<Item = ImageKey> + '_ {
     class.images.iter().map(|image| image.key)
+}
+
+/// Whether enough of a fatbin could be read: it names a target, and its coding is known.
+fn is_judgeable(class: &FatbinClass) -> bool {
+    let unknown = images(class).any(|key| key.coding == Coding::Unknown);
+    !unknown && images(class).any(|key| key.target.is_some())
 }
 
 /// Whether a fatbin holds nothing that could run: no image at all, or code without any kernel. nvcc leaves
