@@ -32,7 +32,7 @@ pub fn main() -> ExitCode {
         }
     };
     let output = Output::new(args.colour);
-    match run(args, &output) {
+    match run(&args, &output) {
         Ok(exit) => exit.into(),
         // whoever read the output has seen enough of it
         Err(Failure::Output(error)) if is_closed(&error) => Exit::Pass.into(),
@@ -43,11 +43,11 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn run(args: Args, output: &Output) -> Result<Exit, Failure> {
-    match args.command {
+fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    match &args.command {
         Command::Check(args) => commands::check::run(args, output),
         Command::Inspect(args) => commands::inspect::run(args, output),
-        Command::Explain(args) => commands::explain::run(&args, output),
+        Command::Explain(args) => commands::explain::run(args, output),
         Command::Policy(args) => commands::policy::run(args, output),
     }
 }

@@ -21,6 +21,8 @@ const SHT_COMPAT: u32 = 0x7000_0086;
 const SHT_NOTE: u32 = 7;
 const SHT_NOBITS: u32 = 8;
 const COMPAT_ARCH_SPECIFIC: u8 = 9;
+/// The name of every note of CUDA tools.
+pub(super) const NOTE_NAME: &[u8] = b"NVIDIA Corp\0";
 const NOTE_TKINFO: u32 = 2000;
 const NOTE_CUINFO: u32 = 1000;
 
@@ -252,24 +254,24 @@ impl<'a> Cubin<'a> {
         }
     }
 
-    /// Whether it holds any machine code. `None` where the section names are out of reach.
-    pub(super) fn has_code(&self) -> Option<bool> {
+    /// The names of its functions, kernels and others. `None` where the section names are out of reach.
+    pub(super) fn functions(&self) -> Option<Vec<&'a [u8]>> {
         let names = self.sections().nth(usize::from(self.head.names_index))?;
         let names = self.content(names)?;
-        let mut code = false;
+        let mut functions = Vec::new();
         for section in self.sections() {
             let name = c_str(names, usize::try_from(section.name).ok()?)?;
-            code |= name.starts_with(b".text.") && section.len > 0;
+            functions.extend(name.strip_prefix(b".text.").filter(|_| section.len > 0));
         }
-        Some(code)
+        Some(functions)
     }
 
     /// The toolkit that made it.
     pub(super) fn toolkit(&self) -> Option<ToolkitVersion> {
         self.head.toolkit.or_else(|| {
-            self.sections()
-                .filter(|section| section.kind == SHT_NOTE)
-                .find_map(|section| toolkit_of_note(self.content(section)?))
+            let sections = self.sections().filter(|section| section.kind == SHT_NOTE);
+            let contents = sections.filter_map(|section| self.content(section));
+            tool(contents.flat_map(notes)).map(|(toolkit, _)| toolkit)
         })
     }
 }
@@ -294,28 +296,27 @@ pub(super) fn compat_is_arch_specific(attributes: &[u8]) -> Option<bool> {
     Some(false)
 }
 
-/// The name of every note of CUDA tools.
-pub(super) const NOTE_NAME: &[u8] = b"NVIDIA Corp\0";
-
-/// The toolkit in a `tkinfo` or `cuinfo` note (FORMAT.md §7.3).
-fn toolkit_of_note(note: &[u8]) -> Option<ToolkitVersion> {
-    let desc = note_desc(note)?;
-    match u32_at(note, 8)? {
-        NOTE_CUINFO if u16_at(desc, 0)? == 2 => {
-            Some(ToolkitVersion::from_tenfold(u32_at(desc, 4)?))
-        }
-        NOTE_TKINFO => {
-            // "Cuda compilation tools, release 12.9, V12.9.86"
-            let (_, release) = tkinfo_text(desc, TKINFO_VERSION)?.split_once("release ")?;
-            release.split(',').next()?.trim().parse().ok()
-        }
-        _ => None,
-    }
+/// A note of a CUDA tool.
+#[derive(Debug, Clone, Copy)]
+struct Note<'a> {
+    kind: u32,
+    desc: &'a [u8],
 }
 
-fn note_desc(note: &[u8]) -> Option<&[u8]> {
-    let name_len = (u64::from(u32_at(note, 0)?) + 3) & !3;
-    range(note, 12 + name_len, u64::from(u32_at(note, 4)?))
+/// The notes that follow each other from the first byte of `bytes` on.
+fn notes(mut bytes: &[u8]) -> impl Iterator<Item = Note<'_>> {
+    std::iter::from_fn(move || {
+        let name_len = (u64::from(u32_at(bytes, 0)?) + 3) & !3;
+        let desc_len = u64::from(u32_at(bytes, 4)?);
+        let kind = u32_at(bytes, 8)?;
+        if range(bytes, 12, name_len)? != NOTE_NAME {
+            return None;
+        }
+        let desc = range(bytes, 12 + name_len, desc_len)?;
+        let next = usize::try_from(12 + name_len + ((desc_len + 3) & !3)).ok()?;
+        bytes = bytes.get(next..).unwrap_or_default();
+        Some(Note { kind, desc })
+    })
 }
 
 const TKINFO_VERSION: usize = 3;
@@ -327,22 +328,51 @@ fn tkinfo_text(desc: &[u8], word: usize) -> Option<&str> {
     std::str::from_utf8(c_str(desc.get(24..)?, at)?).ok()
 }
 
-/// What the first `tkinfo` note in the beginning of a cubin says: the toolkit, and the target that the
-/// assembler was called for. The note is found by its name, as the section table is at the end.
-pub(super) fn tkinfo_at_beginning(bytes: &[u8]) -> Option<(ToolkitVersion, Option<SmTarget>)> {
-    let name = memchr::memmem::find(bytes, NOTE_NAME)?;
-    let note = bytes.get(name.checked_sub(12)?..)?;
-    if u32_at(note, 8)? != NOTE_TKINFO {
-        return None;
+/// What the tools that made a cubin say of themselves (FORMAT.md §7.3): the toolkit of the assembler, and
+/// the target that it was called for. A finalizer of another toolkit may have written a note before it.
+fn tool<'a>(notes: impl Iterator<Item = Note<'a>>) -> Option<(ToolkitVersion, Option<SmTarget>)> {
+    let mut best = None;
+    for note in notes {
+        let found = match note.kind {
+            NOTE_TKINFO => tkinfo(note.desc),
+            NOTE_CUINFO => cuinfo(note.desc).map(|toolkit| (toolkit, None)),
+            _ => None,
+        };
+        match found {
+            Some((_, Some(_))) => return found,
+            Some(_) if best.is_none() => best = found,
+            _ => {}
+        }
     }
-    let (_, target) = tkinfo_text(note_desc(note)?, TKINFO_COMMAND)?.split_once("-arch")?;
-    let target = target
-        .trim_start_matches([' ', '='])
-        .split_whitespace()
-        .next()?
-        .parse()
-        .ok();
-    Some((toolkit_of_note(note)?, target))
+    best
+}
+
+fn tkinfo(desc: &[u8]) -> Option<(ToolkitVersion, Option<SmTarget>)> {
+    // "Cuda compilation tools, release 12.9, V12.9.86"
+    let (_, release) = tkinfo_text(desc, TKINFO_VERSION)?.split_once("release ")?;
+    let toolkit = release.split(',').next()?.trim().parse().ok()?;
+    // "-arch sm_100f "
+    let target = tkinfo_text(desc, TKINFO_COMMAND)
+        .and_then(|command| command.split_once("-arch"))
+        .and_then(|(_, target)| {
+            target
+                .trim_start_matches([' ', '='])
+                .split_whitespace()
+                .next()
+        })
+        .and_then(|target| target.parse().ok());
+    Some((toolkit, target))
+}
+
+fn cuinfo(desc: &[u8]) -> Option<ToolkitVersion> {
+    (u16_at(desc, 0)? == 2).then_some(ToolkitVersion::from_tenfold(u32_at(desc, 4)?))
+}
+
+/// The same from the beginning of a cubin, where the notes are found by their name, as the section table
+/// is at the end.
+pub(super) fn tool_at_beginning(bytes: &[u8]) -> Option<(ToolkitVersion, Option<SmTarget>)> {
+    let name = memchr::memmem::find(bytes, NOTE_NAME)?;
+    tool(notes(bytes.get(name.checked_sub(12)?..)?))
 }
 
 #[cfg(test)]

@@ -10,10 +10,11 @@ use crate::problem::ProblemKind;
 
 use super::cubin::{
     Cubin, CubinHead, FIRST_ARCH_SPECIFIC, HEAD_LEN, NOTE_NAME, compat_is_arch_specific,
-    tkinfo_at_beginning,
+    tool_at_beginning,
 };
 use super::fatbin::Entry;
 use super::image::{HeaderClaim, ImageKey, ImageKind};
+use super::owner::{Owner, Recogniser};
 use super::payload::{Coding, Peek, Piece};
 use super::ptx;
 
@@ -23,8 +24,10 @@ const SMALL_CUBIN: u64 = 16 << 10;
 const WHOLE_CUBIN_MAX: u64 = 8 << 20;
 /// What is unpacked at most of a concatenated entry.
 const CONCAT_MAX: u64 = 1 << 30;
-/// What is unpacked at most of a zstd frame outside fatbins (the note was seen up to 3.2 MB into a cubin).
-const FRAME_MAX: u64 = 8 << 20;
+/// Beginning of a cubin in a zstd frame that is kept (the note was seen up to 3.2 MB into a cubin).
+const FRAME_HEAD: u64 = 4 << 20;
+/// What is unpacked at most of a zstd frame outside fatbins, to reach the section table at its end.
+pub(super) const FRAME_MAX: u64 = 256 << 20;
 const UNSEEN_SUFFIX: &str =
     "whether the cubin is architecture-specific lies beyond what is looked at of it";
 
@@ -38,9 +41,33 @@ pub(super) struct Resolved {
 
 /// What was seen beside the image itself.
 #[derive(Debug, Default)]
-pub(super) struct Notes {
+pub(super) struct Notes<'r> {
     pub(super) toolkits: BTreeSet<ToolkitVersion>,
     pub(super) problems: Vec<(ProblemKind, String)>,
+    /// Whose the kernels are.
+    pub(super) owner: Owner,
+    recogniser: Recogniser<'r>,
+}
+
+impl<'r> Notes<'r> {
+    pub(super) fn new(recogniser: Recogniser<'r>) -> Self {
+        Self {
+            recogniser,
+            ..Self::default()
+        }
+    }
+
+    /// Takes note of the functions of a cubin, where they can be seen.
+    fn see_functions(&mut self, functions: Option<&[&[u8]]>) {
+        let owner = match functions {
+            Some(functions) => functions
+                .iter()
+                .map(|name| self.recogniser.owner(name))
+                .fold(Owner::Unseen, Owner::and),
+            None => Owner::Other,
+        };
+        self.owner = self.owner.and(owner);
+    }
 }
 
 /// The inspection of one entry while its payload passes.
@@ -111,7 +138,7 @@ impl Inspection {
     }
 
     /// The images of the entry. `truncated` says that the payload did not pass whole.
-    pub(super) fn finish(self, truncated: bool, notes: &mut Notes) -> Vec<Resolved> {
+    pub(super) fn finish(self, truncated: bool, notes: &mut Notes<'_>) -> Vec<Resolved> {
         let Self { entry, peek, .. } = self;
         let (pieces, error) = peek.finish();
         if let Some(error) = error {
@@ -195,7 +222,7 @@ fn needs_whole(entry: &Entry, toolkit_known: bool) -> bool {
     abi_8 && (hidden_suffix || !toolkit_known)
 }
 
-fn resolve(entry: &Entry, payload: &[u8], readable: bool, notes: &mut Notes) -> ImageKey {
+fn resolve(entry: &Entry, payload: &[u8], readable: bool, notes: &mut Notes<'_>) -> ImageKey {
     let mut key = ImageKey {
         kind: entry.kind,
         target: entry.claimed_target,
@@ -207,7 +234,7 @@ fn resolve(entry: &Entry, payload: &[u8], readable: bool, notes: &mut Notes) -> 
     };
     match entry.kind {
         ImageKind::Ptx | ImageKind::RelocatablePtx => {
-            resolve_ptx(&mut key, entry, payload, readable, notes)
+            resolve_ptx(&mut key, entry, payload, readable, notes);
         }
         ImageKind::Cubin => resolve_cubin(&mut key, entry, payload, readable, notes),
         _ => {}
@@ -220,7 +247,7 @@ fn resolve_ptx(
     entry: &Entry,
     payload: &[u8],
     readable: bool,
-    notes: &mut Notes,
+    notes: &mut Notes<'_>,
 ) {
     let text_end = memchr::memchr(0, payload);
     let text = text_end
@@ -252,7 +279,7 @@ fn resolve_cubin(
     entry: &Entry,
     payload: &[u8],
     readable: bool,
-    notes: &mut Notes,
+    notes: &mut Notes<'_>,
 ) {
     let Some(head) = CubinHead::parse(payload) else {
         if readable {
@@ -266,10 +293,12 @@ fn resolve_cubin(
     key.relocatable = head.relocatable;
     notes.toolkits.extend(head.toolkit);
     let whole = Cubin::whole(payload);
-    if let Some(cubin) = whole {
-        notes.toolkits.extend(cubin.toolkit());
-        key.empty = !head.relocatable && cubin.has_code() == Some(false);
-    }
+    notes
+        .toolkits
+        .extend(whole.and_then(|cubin| cubin.toolkit()));
+    let functions = whole.and_then(|cubin| cubin.functions());
+    notes.see_functions(functions.as_deref());
+    key.empty = !head.relocatable && functions.is_some_and(|functions| functions.is_empty());
     let Some(target) = head.target else { return };
     let specific = entry.compat.as_deref().and_then(compat_is_arch_specific);
     let specific = specific.or_else(|| whole.and_then(|cubin| cubin.is_arch_specific()));
@@ -298,7 +327,7 @@ fn with_suffix(cubin: SmTarget, specific: Option<bool>, claimed: Option<SmTarget
 pub(super) fn resolve_bare_cubin(
     bytes: &[u8],
     table: Option<&[u8]>,
-    notes: &mut Notes,
+    notes: &mut Notes<'_>,
 ) -> Option<ImageKey> {
     let head = CubinHead::parse(bytes)?;
     notes.toolkits.extend(head.toolkit);
@@ -312,6 +341,8 @@ pub(super) fn resolve_bare_cubin(
             .problems
             .push((ProblemKind::UnreadablePayload, UNSEEN_SUFFIX.to_owned()));
     }
+    let functions = cubin.and_then(|cubin| cubin.functions());
+    notes.see_functions(functions.as_deref());
     Some(ImageKey {
         kind: ImageKind::Cubin,
         target: head
@@ -321,41 +352,38 @@ pub(super) fn resolve_bare_cubin(
         coding: Coding::None,
         header: None,
         relocatable: head.relocatable,
-        empty: !head.relocatable && cubin.and_then(|cubin| cubin.has_code()) == Some(false),
+        empty: !head.relocatable && functions.is_some_and(|functions| functions.is_empty()),
     })
 }
 
-/// The beginning of a cubin in a zstd frame that is wanted, where it unpacks to `len` bytes.
-pub(super) fn frame_piece(head: &CubinHead, len: u64, toolkit_known: bool) -> Piece {
+/// What is wanted of a cubin in a zstd frame that unpacks to `len` bytes: all of a small one; where the
+/// header does not tell enough, its beginning as far as the note of the tool that made it, or where there is
+/// none, its section table too.
+pub(super) fn frame_pieces(head: &CubinHead, len: u64, toolkit_known: bool) -> Vec<Piece> {
     let want = |len: u64| usize::try_from(len).unwrap_or(usize::MAX);
     if len <= SMALL_CUBIN {
-        Piece::new(0, want(len))
-    } else if head.hides_suffix() || !toolkit_known && head.toolkit.is_none() {
-        Piece::new(0, want(len.min(FRAME_MAX))).until(NOTE_NAME)
-    } else {
-        Piece::new(0, HEAD_LEN)
+        return vec![Piece::new(0, want(len))];
+    }
+    let enough = !head.hides_suffix() && (toolkit_known || head.toolkit.is_some());
+    match head.section_table().filter(|_| !enough) {
+        Some((table, table_len)) => vec![
+            Piece::new(0, want(len.min(FRAME_HEAD))).until(NOTE_NAME),
+            Piece::new(table, want(table_len.min(FRAME_HEAD))),
+        ],
+        None => vec![Piece::new(0, HEAD_LEN)],
     }
 }
 
-/// A cubin in a zstd frame, of which the beginning is known: whole, or as far as the note of the tool that
-/// made it, which repeats the target that it was called for. Its section table is at its end.
-pub(super) fn resolve_framed_cubin(bytes: &[u8], notes: &mut Notes) -> Option<ImageKey> {
+/// A cubin in a zstd frame, of which [`frame_pieces`] are known.
+pub(super) fn resolve_framed_cubin(pieces: &[Vec<u8>], notes: &mut Notes<'_>) -> Option<ImageKey> {
+    let bytes = pieces.first()?;
+    // The note repeats the target that the assembler was called for.
+    let Some((toolkit, Some(target))) = tool_at_beginning(bytes) else {
+        return resolve_bare_cubin(bytes, pieces.get(1).map(Vec::as_slice), notes);
+    };
     let mut key = resolve_bare_cubin(bytes, None, notes)?;
-    if Cubin::whole(bytes).is_some() {
-        return Some(key);
-    }
-    match tkinfo_at_beginning(bytes) {
-        Some((toolkit, target)) => {
-            notes.toolkits.insert(toolkit);
-            let specific = target.map(|target| target.suffix == Suffix::Arch);
-            key.target = key.target.map(|cubin| with_suffix(cubin, specific, None));
-        }
-        None if CubinHead::parse(bytes).is_some_and(|head| head.hides_suffix()) => {
-            notes
-                .problems
-                .push((ProblemKind::UnreadablePayload, UNSEEN_SUFFIX.to_owned()));
-        }
-        None => {}
-    }
+    notes.toolkits.insert(toolkit);
+    let specific = Some(target.suffix == Suffix::Arch);
+    key.target = key.target.map(|cubin| with_suffix(cubin, specific, None));
     Some(key)
 }

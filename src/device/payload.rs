@@ -72,6 +72,7 @@ pub(super) struct Piece {
     got: Vec<u8>,
     /// Bytes with which, and a little more, the piece is complete before it has all it wants.
     marker: Option<&'static [u8]>,
+    has_marker: bool,
 }
 
 /// Bytes kept behind a marker.
@@ -84,10 +85,11 @@ impl Piece {
             want,
             got: Vec::new(),
             marker: None,
+            has_marker: false,
         }
     }
 
-    /// The same, but no more than a little behind the first `marker`.
+    /// The same, but once it has the first `marker` and a little more, nothing else is wanted either.
     pub(super) fn until(mut self, marker: &'static [u8]) -> Self {
         self.marker = Some(marker);
         self
@@ -104,6 +106,7 @@ impl Piece {
             .and_then(|fresh| memchr::memmem::find(fresh, marker));
         if let Some(at) = found {
             self.marker = None;
+            self.has_marker = true;
             self.want = self.want.min(from + at + AFTER_MARKER);
             self.got.truncate(self.want);
         }
@@ -167,6 +170,10 @@ impl Collector {
             piece.extend(bytes.get(from..upto).unwrap_or_default());
             let complete = piece.is_complete();
             index += 1;
+            if complete && piece.has_marker {
+                self.next = self.pieces.len();
+                break;
+            }
             if complete && index == self.next + 1 {
                 self.next = index;
             }
@@ -235,6 +242,17 @@ impl Peek {
                 self.decoder = None;
             }
         }
+    }
+
+    /// What was collected of each piece so far, where there are as many.
+    pub(super) fn so_far<const N: usize>(&self) -> Option<[&[u8]; N]> {
+        let pieces: Vec<&[u8]> = self
+            .collector
+            .pieces
+            .iter()
+            .map(|piece| piece.got.as_slice())
+            .collect();
+        pieces.try_into().ok()
     }
 
     /// Bytes that were unpacked so far.
@@ -332,13 +350,35 @@ mod tests {
         let expected: Vec<Vec<u8>> = pieces
             .iter()
             .map(|&(start, want)| {
-                let start = start as usize;
+                let start = usize::try_from(start).unwrap();
                 plain[start..(start + want).min(plain.len())].to_vec()
             })
             .collect();
         for step in [1, 7, 4096, 1 << 20] {
             assert_eq!(peek(Coding::None, &plain, step, &pieces), expected);
             assert_eq!(peek(Coding::Zstd, &zstd, step, &pieces), expected);
+        }
+    }
+
+    #[test]
+    fn a_marker_is_enough_however_the_input_is_cut() {
+        let mut plain = vec![b'.'; 70_000];
+        plain.splice(60_000..60_000, *b"marker");
+        for step in [1, 5, 100_000] {
+            let pieces = vec![
+                Piece::new(0, 70_000).until(b"marker"),
+                Piece::new(69_000, 10),
+            ];
+            let mut peek = Peek::new(Coding::None, pieces, u64::MAX);
+            plain.chunks(step).for_each(|chunk| peek.push(chunk));
+            assert!(!peek.is_hungry());
+            let (pieces, _) = peek.finish();
+            assert_eq!(
+                pieces[0],
+                plain[..60_000 + AFTER_MARKER],
+                "in chunks of {step}"
+            );
+            assert!(pieces[1].is_empty());
         }
     }
 
@@ -380,7 +420,7 @@ mod tests {
 
     #[test]
     fn says_when_a_piece_lies_behind_the_limit() {
-        let zstd = zstd::bulk::compress(&[7; 100_000], 3).unwrap();
+        let zstd = zstd::bulk::compress(&vec![7; 100_000], 3).unwrap();
         for (limit, error) in [(50_000, Some(PeekError::TooLarge)), (100_000, None)] {
             let mut peek = Peek::new(Coding::Zstd, vec![Piece::new(99_000, 10)], limit);
             peek.push(&zstd);

@@ -48,18 +48,21 @@ pub(super) const HALF: f64 = 0.5;
 pub(super) struct Coverage {
     /// Fatbins with images for more than one capability.
     pub(super) general: Count,
-    /// Fatbins for one capability, and bare images.
+    /// Fatbins for one capability, or bare images where there is nothing else.
     pub(super) single: Count,
-    /// Counted fatbins by state.
-    pub(super) jit: u64,
+    /// Fatbins that the driver compiles, among the general ones and the others.
+    jit_general: u64,
+    jit_single: u64,
+    native_single: u64,
     pub(super) unsure: u64,
     pub(super) jit_blocked: u64,
     pub(super) coding_blocked: u64,
     general_link_only: u64,
     single_link_only: u64,
-    /// The newest PTX ISA that is compiled, or would be.
-    pub(super) newest_isa: Option<PtxIsa>,
-    /// The coding that decides the compression floor.
+    /// The newest PTX ISA that is compiled, or would be, among the general ones and the others.
+    isa_general: Option<PtxIsa>,
+    isa_single: Option<PtxIsa>,
+    /// Whether code that counts is compressed with zstd.
     pub(super) zstd: bool,
     /// Whether the library holds no fatbin that counts, only images by themselves.
     bare_only: bool,
@@ -81,7 +84,8 @@ impl Coverage {
     /// kernels change no answer at `shares`.
     pub(super) fn figures(&self, library: &Library, on: On<'_>, shares: &[f64]) -> Self {
         let everything = Self {
-            newest_isa: self.newest_isa,
+            isa_general: self.isa_general,
+            isa_single: self.isa_single,
             zstd: self.zstd,
             ..Self::of_units(&Units::of(library, |_| true), library, on)
         };
@@ -91,7 +95,7 @@ impl Coverage {
                 coverage.extent(),
                 coverage.if_linked().extent(),
                 carries,
-                coverage.jit > 0,
+                coverage.jit() > 0,
                 coverage.unsure > 0,
             )
         };
@@ -132,13 +136,16 @@ impl Coverage {
                 total: 0,
                 covered: 0,
             },
-            jit: 0,
+            jit_general: 0,
+            jit_single: 0,
+            native_single: 0,
             unsure: 0,
             jit_blocked: 0,
             coding_blocked: 0,
             general_link_only: 0,
             single_link_only: 0,
-            newest_isa: None,
+            isa_general: None,
+            isa_single: None,
             zstd: false,
             bare_only: false,
         }
@@ -146,15 +153,20 @@ impl Coverage {
 
     fn count(&mut self, class: &FatbinClass, general: bool, judged: Judged) {
         let count = class.count;
-        let kind = if general {
-            &mut self.general
+        let (kind, jit, isa) = if general {
+            (
+                &mut self.general,
+                &mut self.jit_general,
+                &mut self.isa_general,
+            )
         } else {
-            &mut self.single
+            (&mut self.single, &mut self.jit_single, &mut self.isa_single)
         };
         kind.add(count, judged.state.covers());
         let sum = match judged.state {
+            State::Native if !general => Some(&mut self.native_single),
             State::Native | State::None => None,
-            State::Jit => Some(&mut self.jit),
+            State::Jit => Some(jit),
             State::Unsure => Some(&mut self.unsure),
             State::JitBlocked => Some(&mut self.jit_blocked),
             State::CodingBlocked => Some(&mut self.coding_blocked),
@@ -165,7 +177,7 @@ impl Coverage {
             *sum = sum.saturating_add(count);
         }
         if matches!(judged.state, State::Jit | State::JitBlocked) {
-            self.newest_isa = self.newest_isa.max(judged.isa);
+            *isa = (*isa).max(judged.isa);
         }
         let needed = judged.state.covers() || judged.state == State::CodingBlocked;
         self.zstd |= needed && judged.coding == Coding::Zstd;
@@ -181,6 +193,31 @@ impl Coverage {
             count.covered = count.covered.saturating_add(more);
         }
         linked
+    }
+
+    /// Whether single-target fatbins decide: there are no general ones, and none of them is native, which a
+    /// library that dispatches by itself would choose (libcublasLt: 1 of 3,817 fatbins is PTX for a T4).
+    fn singles_decide(&self) -> bool {
+        self.general.total == 0 && self.native_single == 0
+    }
+
+    /// Counted fatbins that the driver must compile.
+    pub(super) fn jit(&self) -> u64 {
+        let single = if self.singles_decide() {
+            self.jit_single
+        } else {
+            0
+        };
+        self.jit_general.saturating_add(single)
+    }
+
+    /// The newest PTX ISA that must be compiled.
+    pub(super) fn newest_isa(&self) -> Option<PtxIsa> {
+        self.isa_general.max(if self.singles_decide() {
+            self.isa_single
+        } else {
+            None
+        })
     }
 
     /// Fatbins that are counted: the general ones, or all where there is none.
@@ -248,10 +285,9 @@ impl<'l> Units<'l> {
             .iter()
             .filter(|code| code.own)
             .map(|code| &code.class);
-        // a fatbin of which nothing could be read is a problem, not a gap
-        let own = own
-            .filter(|class| images(class).any(|key| key.target.is_some() || is_unjudged(key.kind)));
-        // objects without kernels are linked too
+        // a fatbin that could not be read is a problem, not a gap
+        let own = own.filter(|class| is_judgeable(class));
+        // code to be linked has its say even without a kernel: what it holds is called by others
         let (relocatable, mut loadable): (Vec<_>, Vec<_>) =
             own.partition(|class| class.relocatable);
         loadable.retain(|class| counts(class));
@@ -311,6 +347,12 @@ impl<'l> Units<'l> {
 
 fn images(class: &FatbinClass) -> impl Iterator<Item = ImageKey> + '_ {
     class.images.iter().map(|image| image.key)
+}
+
+/// Whether enough of a fatbin could be read: it names a target, and its coding is known.
+fn is_judgeable(class: &FatbinClass) -> bool {
+    let unknown = images(class).any(|key| key.coding == Coding::Unknown);
+    !unknown && images(class).any(|key| key.target.is_some() || is_unjudged(key.kind))
 }
 
 /// Whether a fatbin holds nothing that could run: no image at all, or code without any kernel. nvcc leaves

@@ -79,6 +79,10 @@ pub struct Row {
     pub minimum_driver: Option<Floor>,
     /// Whether the package has device code of its own.
     pub has_device_code: bool,
+    /// Whether it carries device code of NVIDIA's libraries.
+    pub has_foreign_code: bool,
+    /// Whether it compiles device code at run time, which is not judged.
+    pub compiles: bool,
     /// Remarks that are no findings, such as from which version of a branch on it runs.
     pub notes: Vec<String>,
 }
@@ -141,7 +145,13 @@ pub fn evaluate(
         judge.artifact(&mut findings, &mut matrix);
     }
     waive::apply(policy, options.today, &mut findings);
-    findings.sort_by_cached_key(sort_key);
+    let order: BTreeMap<&str, usize> = policy
+        .targets
+        .iter()
+        .enumerate()
+        .map(|(index, target)| (target.name.as_str(), index))
+        .collect();
+    findings.sort_by_cached_key(|finding| sort_key(finding, &order));
     let mut verdict = Verdict::Pass;
     for finding in findings.iter().filter(|finding| finding.counts()) {
         let result = Verdict::of_level(finding.level, options.fail_on_warn);
@@ -177,15 +187,19 @@ fn concerns(finding: &Finding, row: &Row) -> bool {
             .is_none_or(|target| *target == row.target)
 }
 
-/// The order of reports: artifact, package, library, code, target.
-fn sort_key(finding: &Finding) -> impl Ord + use<> {
+/// The order of reports: artifact, package, level, library, code, target in the order of the policy.
+fn sort_key(finding: &Finding, order: &BTreeMap<&str, usize>) -> impl Ord + use<> {
     (
         finding.artifact.unwrap_or(usize::MAX),
         finding.package.clone(),
         std::cmp::Reverse(finding.level),
         finding.library.clone(),
         finding.code,
-        finding.target.clone(),
+        finding
+            .target
+            .as_deref()
+            .and_then(|target| order.get(target))
+            .copied(),
         finding.gpu.clone(),
         finding.message.clone(),
     )
@@ -349,6 +363,10 @@ impl Judge<'_> {
             verdict: Verdict::Pass,
             minimum_driver,
             has_device_code: has_code,
+            has_foreign_code: libraries
+                .iter()
+                .any(|library| library.code.iter().any(|code| !code.own)),
+            compiles: libraries.iter().any(|library| library.compiler),
             notes,
         };
         (row, findings)
@@ -406,45 +424,30 @@ fn driver_not_given(target: &FleetTarget) -> Finding {
 }
 
 fn unreadable(problem: &Problem, artifact: &Artifact) -> Finding {
-    let shown = problem.at.to_string();
-    let inner = shown
-        .strip_prefix(&artifact.input)
-        .unwrap_or(&shown)
-        .trim_start_matches([' ', '›']);
-    let (mut member, offset) = split_offset(inner);
-    if member.is_empty() && artifact.kind == ArtifactKind::File {
-        member = artifact.input.rsplit('/').next().unwrap_or_default();
-    }
+    let place = problem.at.inner();
+    let place = if place.is_empty() {
+        problem.at.artifact().to_owned()
+    } else {
+        place
+    };
     let mut finding = Finding::new(
         Code::Unreadable,
         problem.detail.clone(),
         problem.kind.hint(),
     )
-    .evidence(format!("{} ({} not seen)", problem.kind, extent(problem)));
-    if !member.is_empty() {
-        finding = finding.library(member);
-    }
-    match offset {
-        Some(offset) => finding.evidence(format!("at offset {offset}")),
-        None => finding,
-    }
-}
-
-/// The member of an address as reports show it, by which waivers know it, and the offset in it.
-fn split_offset(inner: &str) -> (&str, Option<&str>) {
-    let is_offset = |text: &&str| {
-        text.strip_prefix("0x").is_some_and(|digits| {
-            !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_hexdigit())
-        })
+    .evidence(format!(
+        "{} at {place}; not seen: {}",
+        problem.kind,
+        extent(problem)
+    ));
+    finding.library = match problem.at.path() {
+        // a single file is its own library
+        None if artifact.kind == ArtifactKind::File => {
+            artifact.input.rsplit('/').next().map(str::to_owned)
+        }
+        path => path,
     };
-    let (member, offset) = match inner.rsplit_once(" @") {
-        Some((member, offset)) => (member, Some(offset)),
-        None => ("", inner.strip_prefix('@')),
-    };
-    match offset.filter(is_offset) {
-        Some(offset) => (member, Some(offset)),
-        None => (inner, None),
-    }
+    finding
 }
 
 fn extent(problem: &Problem) -> &'static str {

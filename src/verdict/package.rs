@@ -141,7 +141,7 @@ fn how_covered(one: &Judged<'_>, subject: Subject<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     // single-target kernels beside general code are extras
     let counted = one.coverage.counted();
-    if one.coverage.jit > 0 && counted.covered > 0 {
+    if one.coverage.jit() > 0 && counted.covered > 0 {
         findings.push(words::jit_only(subject, one.library, &one.figures));
     }
     if one.coverage.unsure > 0 {
@@ -302,7 +302,7 @@ impl Rank {
             runs: starts && extent != Extent::None,
             full: extent == Extent::Full,
             covered: extent != Extent::None,
-            native: covered > 0 && one.coverage.jit == 0,
+            native: covered > 0 && one.coverage.jit() == 0,
             oldest: std::cmp::Reverse(one.library.toolkits.last().copied()),
         }
     }

@@ -175,7 +175,7 @@ pub(super) fn lacks(
     let (message, next_step) = match code {
         Code::PtxTooNew => {
             let isa = coverage
-                .newest_isa
+                .newest_isa()
                 .map(|isa| isa.to_string())
                 .unwrap_or_default();
             let message = format!(
@@ -204,7 +204,7 @@ pub(super) fn lacks(
 
 fn needs_driver(subject: Subject<'_>, coverage: &Coverage) -> String {
     let row = coverage
-        .newest_isa
+        .newest_isa()
         .filter(|_| coverage.jit_blocked > 0)
         .and_then(|isa| subject.tables.ptx(isa));
     let target = &subject.target.name;
@@ -315,16 +315,16 @@ pub(super) fn known_side_library(
 
 /// The driver compiles the code.
 pub(super) fn jit_only(subject: Subject<'_>, library: &Library, coverage: &Coverage) -> Finding {
-    let total = coverage.counted().total.max(coverage.jit);
+    let total = coverage.counted().total;
     let isa = coverage
-        .newest_isa
+        .newest_isa()
         .map(|isa| format!(" (PTX {isa})"))
         .unwrap_or_default();
     let message = format!(
-        "{} of {total} {} run on {} only by JIT{isa}: the driver compiles them at first use",
-        coverage.jit,
+        "JIT only on {}: the driver compiles {} of {total} {} at first use{isa}",
+        subject.gpu_name(),
+        coverage.jit(),
         units(coverage, library),
-        subject.gpu_name()
     );
     let next_step = format!(
         "expect a slow first start, and a cache that must persist; to avoid it {}",

@@ -110,6 +110,7 @@ impl Lib {
             relocatable: images.iter().any(|image| image.key.relocatable),
             device_linked: false,
             damaged: false,
+            owner: None,
             bytes: images
                 .iter()
                 .fold(0, |sum: u64, image| sum.saturating_add(image.bytes)),

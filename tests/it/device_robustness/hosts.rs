@@ -229,6 +229,7 @@ fn pe_files_of_garbage_are_read_or_reported() {
         (nt + 4, 0xffff_ffff_ffff_ffff),
         (nt + 16, u64::MAX),
         (optional, 0x010b),
+        (optional + 24, u64::MAX),
         (optional + 56, 0),
         (optional + 108, u64::MAX),
     ];

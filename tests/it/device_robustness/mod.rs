@@ -1,6 +1,7 @@
 //! Hostile and damaged input: whatever the bytes are, the reader ends, soon, in little memory, and never
 //! passes over device code in silence.
 
+mod bare;
 mod chunks;
 mod cost;
 mod fatbins;

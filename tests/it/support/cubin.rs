@@ -12,6 +12,7 @@ pub(crate) struct Cubin {
     kernels: usize,
     code_len: usize,
     before_attributes: usize,
+    table_first: bool,
 }
 
 struct Section {
@@ -31,6 +32,7 @@ impl Cubin {
             kernels: 1,
             code_len: 128,
             before_attributes: 0,
+            table_first: false,
         }
     }
 
@@ -55,6 +57,12 @@ impl Cubin {
     /// So many bytes, as of a large symbol table, before the attributes that hold the suffix.
     pub(crate) fn before_attributes(mut self, len: usize) -> Self {
         self.before_attributes = len;
+        self
+    }
+
+    /// The section table before the sections, as in the hand-written kernels of CUPTI 13.
+    pub(crate) fn table_first(mut self) -> Self {
+        self.table_first = true;
         self
     }
 
@@ -174,7 +182,12 @@ impl Cubin {
         name_offsets.insert(1, name_offsets.len() - 1);
         name_offsets[1] = name_offsets.pop().unwrap();
 
-        let mut file = vec![0; 64];
+        let table_len = if self.table_first {
+            sections.len() * 64
+        } else {
+            0
+        };
+        let mut file = vec![0; 64 + table_len];
         let mut table = Vec::new();
         for (section, name) in sections.iter().zip(&name_offsets) {
             file.resize(file.len().next_multiple_of(8), 0);
@@ -188,8 +201,13 @@ impl Cubin {
             table.extend([0; 24]);
         }
         file.resize(file.len().next_multiple_of(8), 0);
-        let table_at = file.len() as u64;
-        file.extend(table);
+        let table_at = if self.table_first { 64 } else { file.len() };
+        if self.table_first {
+            file[64..64 + table.len()].copy_from_slice(&table);
+        } else {
+            file.extend(table);
+        }
+        let table_at = table_at as u64;
         self.write_header(&mut file, table_at, u16::try_from(sections.len()).unwrap());
         file
     }
