@@ -349,10 +349,12 @@ fn images(class: &FatbinClass) -> impl Iterator<Item = ImageKey> + '_ {
     class.images.iter().map(|image| image.key)
 }
 
-/// Whether enough of a fatbin could be read: it names a target, and its coding is known.
+/// Whether enough of a fatbin could be read: it names a target, and its code is of a known coding. How other
+/// entries are packed does not matter: nobody unpacks them, so nobody reports that they cannot be.
 fn is_judgeable(class: &FatbinClass) -> bool {
-    let unknown = images(class).any(|key| key.coding == Coding::Unknown);
-    !unknown && images(class).any(|key| key.target.is_some() || is_unjudged(key.kind))
+    let is_code = |kind: ImageKind| kind == ImageKind::Cubin || kind.is_ptx();
+    let unread = images(class).any(|key| key.coding == Coding::Unknown && is_code(key.kind));
+    !unread && images(class).any(|key| key.target.is_some() || is_unjudged(key.kind))
 }
 
 /// Whether a fatbin holds nothing that could run: no image at all, or code without any kernel. nvcc leaves

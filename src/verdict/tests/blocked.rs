@@ -115,6 +115,21 @@ fn code_that_no_rule_judges_covers_nothing() {
             "pass",
         ),
     ]);
+    // an entry beside the code that nobody unpacks hides nothing
+    assert_libraries(vec![
+        (
+            so().fatbin("sm_70 sm_80 lto_100+odd", 3),
+            "H100",
+            "R550",
+            "fail no-kernel-image",
+        ),
+        (
+            so().fatbin("sm_80 sm_90 kind10_90+odd", 3),
+            "H100",
+            "R550",
+            "pass",
+        ),
+    ]);
     let evaluation = check(
         &wheel("pkg", "1.0").with(so().fatbin("tile_80", 3)),
         &on("H100", "R620"),
@@ -133,6 +148,27 @@ fn jit_is_said_with_counts() {
         finding.message,
         "JIT only on H100 (9.0): the driver compiles 3 of 3 general fatbins at first use (PTX 8.7)"
     );
+    // extras that are compiled beside native code: what a library that dispatches would not choose
+    assert_libraries(vec![
+        (
+            so().fatbin("sm_75", 9).fatbin("compute_70@7.0", 1),
+            "T4",
+            "R580",
+            "pass",
+        ),
+        (
+            so().fatbin("sm_80 sm_90", 9).fatbin("compute_80@8.0", 1),
+            "H100",
+            "R580",
+            "pass",
+        ),
+        (
+            so().fatbin("sm_80", 9).fatbin("compute_70@7.0", 1),
+            "T4",
+            "R580",
+            "pass jit-only",
+        ),
+    ]);
     let native = so().fatbin("sm_90 compute_90@8.7", 3);
     let evaluation = check(&wheel("pkg", "1.0").with(native), &on("H100", "R570"));
     assert!(found(&evaluation, Code::JitOnly).is_empty());
