@@ -8,6 +8,10 @@
     reason = "a failed expectation is a failed test; clippy.toml says so of test functions, this of their helpers"
 )]
 
+mod cli_check;
+mod cli_inventory;
+mod cli_output;
+mod cli_policy;
 mod demo;
 mod device_robustness;
 mod docs;
@@ -18,3 +22,5 @@ mod oracle_blind;
 mod recipe;
 mod schema;
 mod support;
+mod support_cli;
+mod support_zip;
