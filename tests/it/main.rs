@@ -9,13 +9,18 @@
 )]
 
 mod cli_check;
+mod cli_inputs;
 mod cli_inventory;
 mod cli_output;
 mod cli_policy;
 mod demo;
+mod determinism;
 mod device_robustness;
 mod docs;
 mod host_readelf;
+mod hostile_memory;
+mod hostile_wheel;
+mod hostile_zip;
 mod layers;
 mod oracle;
 mod oracle_blind;
