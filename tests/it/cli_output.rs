@@ -1,7 +1,8 @@
 //! What reaches a terminal: streams, colours, readers that leave, and names that want to deceive.
 
-use std::io::Read as _;
 use std::process::Stdio;
+
+use smgate::limits::read_capped;
 
 use crate::support_cli::{Place, finish, library, simple, wheel};
 use crate::support_zip::Zip;
@@ -103,9 +104,8 @@ fn a_reader_that_leaves_early_changes_no_status() {
         let mut child = command.spawn().unwrap();
         // closed before the first byte is written
         drop(child.stdout.take());
-        let mut errors = String::new();
-        let stderr = child.stderr.take().unwrap();
-        stderr.take(10_000).read_to_string(&mut errors).unwrap();
+        let (errors, _) = read_capped(child.stderr.take().unwrap(), 10_000).unwrap();
+        let errors = String::from_utf8(errors).unwrap();
         assert_eq!(
             child.wait().unwrap().code(),
             Some(status),

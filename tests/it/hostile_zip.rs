@@ -269,7 +269,7 @@ fn what_the_central_directory_leaves_out_is_reported() {
         .unwrap();
     let mut content = honest[..directory].to_vec();
     content.extend(&hidden[..end]);
-    let moved = content.len() as u32;
+    let moved = u32::try_from(content.len()).unwrap();
     content.extend(&honest[directory..]);
     let at = content.len() - 6;
     content[at..at + 4].copy_from_slice(&moved.to_le_bytes());

@@ -247,13 +247,10 @@ impl WheelFile {
             "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: false\nTag: {}\n",
             self.tag
         );
-        let mut record = String::new();
-        for member in &self.members {
-            record.push_str(&format!("{member},,\n"));
-        }
-        for file in ["METADATA", "WHEEL", "RECORD"] {
-            record.push_str(&format!("{dist_info}/{file},,\n"));
-        }
+        let metadata_files =
+            ["METADATA", "WHEEL", "RECORD"].map(|file| format!("{dist_info}/{file}"));
+        let listed = self.members.iter().chain(&metadata_files);
+        let record: String = listed.flat_map(|name| [name.as_str(), ",,\n"]).collect();
         self.zip
             .deflated(&format!("{dist_info}/METADATA"), metadata)
             .deflated(&format!("{dist_info}/WHEEL"), wheel.as_bytes())
