@@ -10,6 +10,8 @@ use super::le::{c_str, range, u16_at, u32_at, u64_at};
 /// Bytes that [`CubinHead::parse`] needs.
 pub(super) const HEAD_LEN: usize = 64;
 
+/// The lowest target number that has an `a` variant.
+pub(super) const FIRST_ARCH_SPECIFIC: u16 = 90;
 const EM_CUDA: u16 = 190;
 const ET_REL: u16 = 1;
 const OSABI_V7: u8 = 0x33;
@@ -19,6 +21,8 @@ const SHT_COMPAT: u32 = 0x7000_0086;
 const SHT_NOTE: u32 = 7;
 const SHT_NOBITS: u32 = 8;
 const COMPAT_ARCH_SPECIFIC: u8 = 9;
+/// The name of every note of CUDA tools.
+pub(super) const NOTE_NAME: &[u8] = b"NVIDIA Corp\0";
 const NOTE_TKINFO: u32 = 2000;
 const NOTE_CUINFO: u32 = 1000;
 
@@ -97,6 +101,9 @@ impl CubinHead {
                 .then(|| ToolkitVersion::from_tenfold(tenfold));
             (flags & 0xff, flags & 0x800 != 0, toolkit)
         };
+        // Some cubins before sm_90 have the bit too; no `a` variant exists there and cuobjdump shows none
+        // (libcublas.so.12 12.9.3.13: one sm_50, two sm_60, two sm_61).
+        let specific = specific && number >= FIRST_ARCH_SPECIFIC.into();
         let suffix = if specific { Suffix::Arch } else { Suffix::None };
         Some(Self {
             target: ComputeCapability::from_number(number).map(|cc| SmTarget::new(cc, suffix)),
@@ -116,6 +123,23 @@ impl CubinHead {
             },
             names_index: half(0x3e, 0x32)?,
         })
+    }
+
+    /// Whether `data` is the beginning of a cubin that is too short for [`CubinHead::parse`].
+    pub(super) fn is_cut(data: &[u8]) -> bool {
+        let known = matches!(
+            data,
+            [0x7f, b'E', b'L', b'F', 1 | 2, 1, 1, OSABI_V7 | OSABI_V8, ..]
+        );
+        known && data.len() < HEAD_LEN && u16_at(data, 18).is_none_or(|machine| machine == EM_CUDA)
+    }
+
+    /// Whether only the sections can tell that it is architecture-specific.
+    pub(super) fn hides_suffix(&self) -> bool {
+        self.abi >= 8
+            && self.target.is_some_and(|target| {
+                target.suffix == Suffix::None && target.cc.number() >= FIRST_ARCH_SPECIFIC
+            })
     }
 
     /// Where the two tables of the file end: a lower bound of its length. `None` where they cannot be.
@@ -245,9 +269,9 @@ impl<'a> Cubin<'a> {
     /// The toolkit that made it.
     pub(super) fn toolkit(&self) -> Option<ToolkitVersion> {
         self.head.toolkit.or_else(|| {
-            self.sections()
-                .filter(|section| section.kind == SHT_NOTE)
-                .find_map(|section| toolkit_of_note(self.content(section)?))
+            let sections = self.sections().filter(|section| section.kind == SHT_NOTE);
+            let contents = sections.filter_map(|section| self.content(section));
+            tool(contents.flat_map(notes)).map(|(toolkit, _)| toolkit)
         })
     }
 }
@@ -272,28 +296,27 @@ pub(super) fn compat_is_arch_specific(attributes: &[u8]) -> Option<bool> {
     Some(false)
 }
 
-/// The name of every note of CUDA tools.
-pub(super) const NOTE_NAME: &[u8] = b"NVIDIA Corp\0";
-
-/// The toolkit in a `tkinfo` or `cuinfo` note (FORMAT.md §7.3).
-fn toolkit_of_note(note: &[u8]) -> Option<ToolkitVersion> {
-    let desc = note_desc(note)?;
-    match u32_at(note, 8)? {
-        NOTE_CUINFO if u16_at(desc, 0)? == 2 => {
-            Some(ToolkitVersion::from_tenfold(u32_at(desc, 4)?))
-        }
-        NOTE_TKINFO => {
-            // "Cuda compilation tools, release 12.9, V12.9.86"
-            let (_, release) = tkinfo_text(desc, TKINFO_VERSION)?.split_once("release ")?;
-            release.split(',').next()?.trim().parse().ok()
-        }
-        _ => None,
-    }
+/// A note of a CUDA tool.
+#[derive(Debug, Clone, Copy)]
+struct Note<'a> {
+    kind: u32,
+    desc: &'a [u8],
 }
 
-fn note_desc(note: &[u8]) -> Option<&[u8]> {
-    let name_len = (u64::from(u32_at(note, 0)?) + 3) & !3;
-    range(note, 12 + name_len, u64::from(u32_at(note, 4)?))
+/// The notes that follow each other from the first byte of `bytes` on.
+fn notes(mut bytes: &[u8]) -> impl Iterator<Item = Note<'_>> {
+    std::iter::from_fn(move || {
+        let name_len = (u64::from(u32_at(bytes, 0)?) + 3) & !3;
+        let desc_len = u64::from(u32_at(bytes, 4)?);
+        let kind = u32_at(bytes, 8)?;
+        if range(bytes, 12, name_len)? != NOTE_NAME {
+            return None;
+        }
+        let desc = range(bytes, 12 + name_len, desc_len)?;
+        let next = usize::try_from(12 + name_len + ((desc_len + 3) & !3)).ok()?;
+        bytes = bytes.get(next..).unwrap_or_default();
+        Some(Note { kind, desc })
+    })
 }
 
 const TKINFO_VERSION: usize = 3;
@@ -305,22 +328,51 @@ fn tkinfo_text(desc: &[u8], word: usize) -> Option<&str> {
     std::str::from_utf8(c_str(desc.get(24..)?, at)?).ok()
 }
 
-/// What the first `tkinfo` note in the beginning of a cubin says: the toolkit, and the target that the
-/// assembler was called for. The note is found by its name, as the section table is at the end.
-pub(super) fn tkinfo_at_beginning(bytes: &[u8]) -> Option<(ToolkitVersion, Option<SmTarget>)> {
-    let name = memchr::memmem::find(bytes, NOTE_NAME)?;
-    let note = bytes.get(name.checked_sub(12)?..)?;
-    if u32_at(note, 8)? != NOTE_TKINFO {
-        return None;
+/// What the tools that made a cubin say of themselves (FORMAT.md §7.3): the toolkit of the assembler, and
+/// the target that it was called for. A finalizer of another toolkit may have written a note before it.
+fn tool<'a>(notes: impl Iterator<Item = Note<'a>>) -> Option<(ToolkitVersion, Option<SmTarget>)> {
+    let mut best = None;
+    for note in notes {
+        let found = match note.kind {
+            NOTE_TKINFO => tkinfo(note.desc),
+            NOTE_CUINFO => cuinfo(note.desc).map(|toolkit| (toolkit, None)),
+            _ => None,
+        };
+        match found {
+            Some((_, Some(_))) => return found,
+            Some(_) if best.is_none() => best = found,
+            _ => {}
+        }
     }
-    let (_, target) = tkinfo_text(note_desc(note)?, TKINFO_COMMAND)?.split_once("-arch")?;
-    let target = target
-        .trim_start_matches([' ', '='])
-        .split_whitespace()
-        .next()?
-        .parse()
-        .ok();
-    Some((toolkit_of_note(note)?, target))
+    best
+}
+
+fn tkinfo(desc: &[u8]) -> Option<(ToolkitVersion, Option<SmTarget>)> {
+    // "Cuda compilation tools, release 12.9, V12.9.86"
+    let (_, release) = tkinfo_text(desc, TKINFO_VERSION)?.split_once("release ")?;
+    let toolkit = release.split(',').next()?.trim().parse().ok()?;
+    // "-arch sm_100f "
+    let target = tkinfo_text(desc, TKINFO_COMMAND)
+        .and_then(|command| command.split_once("-arch"))
+        .and_then(|(_, target)| {
+            target
+                .trim_start_matches([' ', '='])
+                .split_whitespace()
+                .next()
+        })
+        .and_then(|target| target.parse().ok());
+    Some((toolkit, target))
+}
+
+fn cuinfo(desc: &[u8]) -> Option<ToolkitVersion> {
+    (u16_at(desc, 0)? == 2).then_some(ToolkitVersion::from_tenfold(u32_at(desc, 4)?))
+}
+
+/// The same from the beginning of a cubin, where the notes are found by their name, as the section table
+/// is at the end.
+pub(super) fn tool_at_beginning(bytes: &[u8]) -> Option<(ToolkitVersion, Option<SmTarget>)> {
+    let name = memchr::memmem::find(bytes, NOTE_NAME)?;
+    tool(notes(bytes.get(name.checked_sub(12)?..)?))
 }
 
 #[cfg(test)]

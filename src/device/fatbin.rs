@@ -254,6 +254,7 @@ fn parse_parts(header: &[u8], unpacked_len: u64) -> Option<Vec<(u64, Entry)>> {
     let table = bytes(header, 0x40, table_len)?;
     let mut parts = Vec::new();
     let mut at = 8;
+    let mut end = 0;
     for _ in 0..count {
         let sub = table.get(at..)?;
         let len = sub_header_len(sub)?;
@@ -265,15 +266,18 @@ fn parse_parts(header: &[u8], unpacked_len: u64) -> Option<Vec<(u64, Entry)>> {
         part.unpacked_len = u64_at(sub, 8)?;
         part.payload_len = part.unpacked_len;
         part.stored_len = part.unpacked_len;
-        if offset.checked_add(part.unpacked_len)? > align8(unpacked_len)? {
+        // One behind the other: one pass collects every image's head, and no byte is held twice.
+        if offset < end {
+            return None;
+        }
+        end = offset.checked_add(part.unpacked_len)?;
+        if end > align8(unpacked_len)? {
             return None;
         }
         parts.push((offset, part));
         at += len;
     }
-    // Ascending offsets let one pass collect every image's head.
-    let ascending = parts.is_sorted_by_key(|(offset, _)| *offset);
-    (at == table_len && ascending && !parts.is_empty()).then_some(parts)
+    (at == table_len && !parts.is_empty()).then_some(parts)
 }
 
 /// The length of a sub-header, which is not stored: the end of its identifier or options, rounded up.

@@ -8,7 +8,10 @@ use std::collections::BTreeSet;
 use crate::cuda::{SmTarget, Suffix, ToolkitVersion};
 use crate::problem::ProblemKind;
 
-use super::cubin::{Cubin, CubinHead, HEAD_LEN, compat_is_arch_specific, tkinfo_at_beginning};
+use super::cubin::{
+    Cubin, CubinHead, FIRST_ARCH_SPECIFIC, HEAD_LEN, NOTE_NAME, compat_is_arch_specific,
+    tool_at_beginning,
+};
 use super::fatbin::Entry;
 use super::image::{HeaderClaim, ImageKey, ImageKind};
 use super::payload::{Coding, Peek, Piece};
@@ -20,8 +23,12 @@ const SMALL_CUBIN: u64 = 16 << 10;
 const WHOLE_CUBIN_MAX: u64 = 8 << 20;
 /// What is unpacked at most of a concatenated entry.
 const CONCAT_MAX: u64 = 1 << 30;
-/// The lowest target number that has an `a` variant.
-const FIRST_ARCH_SPECIFIC: u16 = 90;
+/// Beginning of a cubin in a zstd frame that is kept (the note was seen up to 3.2 MB into a cubin).
+const FRAME_HEAD: u64 = 4 << 20;
+/// What is unpacked at most of a zstd frame outside fatbins, to reach the section table at its end.
+pub(super) const FRAME_MAX: u64 = 256 << 20;
+const UNSEEN_SUFFIX: &str =
+    "whether the cubin is architecture-specific lies beyond what is looked at of it";
 
 /// One image, resolved.
 #[derive(Debug)]
@@ -49,26 +56,49 @@ pub(super) struct Inspection {
 
 impl Inspection {
     /// Decides what of the payload of `entry` to look at; `toolkit_known` saves unpacking a cubin for it.
-    pub(super) fn new(entry: Entry, toolkit_known: bool) -> Self {
-        let pieces: Vec<Piece> = if entry.parts.is_empty() {
-            Piece::for_image(&entry, 0, toolkit_known)
-                .into_iter()
-                .collect()
-        } else {
-            let parts = entry.parts.iter();
-            parts
-                .filter_map(|(offset, part)| Piece::for_image(part, *offset, toolkit_known))
-                .collect()
-        };
-        let limit = if entry.parts.is_empty() {
+    /// At most `limit` bytes of a compressed payload are unpacked.
+    pub(super) fn new(entry: Entry, toolkit_known: bool, limit: u64) -> Self {
+        // All parts of a concatenated entry are held at once, and share what one entry may take.
+        let mut left = WHOLE_CUBIN_MAX;
+        let mut toolkit_known = toolkit_known;
+        let mut pieces = Vec::new();
+        let single = entry.parts.is_empty().then_some((0, &entry));
+        for (offset, image) in entry
+            .parts
+            .iter()
+            .map(|(offset, part)| (*offset, part))
+            .chain(single)
+        {
+            let Some((piece, len)) = Piece::for_image(image, offset, toolkit_known, left) else {
+                continue;
+            };
+            toolkit_known |= image.kind == ImageKind::Cubin && len == image.unpacked_len;
+            left -= len.min(left);
+            pieces.push(piece);
+        }
+        let most = if entry.parts.is_empty() {
             WHOLE_CUBIN_MAX
         } else {
             CONCAT_MAX
+        };
+        let limit = if entry.coding == Coding::None {
+            u64::MAX
+        } else {
+            limit.min(most)
         };
         Self {
             peek: Peek::new(entry.coding, pieces, limit),
             left: entry.stored_len,
             entry,
+        }
+    }
+
+    /// Bytes that were unpacked so far.
+    pub(super) fn unpacked(&self) -> u64 {
+        if self.entry.coding == Coding::None {
+            0
+        } else {
+            self.peek.unpacked()
         }
     }
 
@@ -137,16 +167,23 @@ const fn wants_payload(kind: ImageKind) -> bool {
 }
 
 impl Piece {
-    fn for_image(entry: &Entry, offset: u64, toolkit_known: bool) -> Option<Self> {
+    /// What to collect of an image at `offset`, and how many bytes; of a cubin whole, `most` at most.
+    fn for_image(
+        entry: &Entry,
+        offset: u64,
+        toolkit_known: bool,
+        most: u64,
+    ) -> Option<(Self, u64)> {
         let len = entry.unpacked_len;
         let want = match entry.kind {
             ImageKind::Ptx | ImageKind::RelocatablePtx => ptx::HEAD_MAX as u64,
             ImageKind::Cubin if len <= SMALL_CUBIN => len,
-            ImageKind::Cubin if needs_whole(entry, toolkit_known) && len <= WHOLE_CUBIN_MAX => len,
+            ImageKind::Cubin if needs_whole(entry, toolkit_known) && len <= most => len,
             ImageKind::Cubin => HEAD_LEN as u64,
             _ => return None,
         };
-        Some(Self::new(offset, usize::try_from(want.min(len)).ok()?))
+        let want = want.min(len);
+        Some((Self::new(offset, usize::try_from(want).ok()?), want))
     }
 }
 
@@ -272,6 +309,11 @@ pub(super) fn resolve_bare_cubin(
         .toolkits
         .extend(cubin.and_then(|cubin| cubin.toolkit()));
     let specific = cubin.and_then(|cubin| cubin.is_arch_specific());
+    if specific.is_none() && table.is_some() && head.hides_suffix() && notes.problems.is_empty() {
+        notes
+            .problems
+            .push((ProblemKind::UnreadablePayload, UNSEEN_SUFFIX.to_owned()));
+    }
     Some(ImageKey {
         kind: ImageKind::Cubin,
         target: head
@@ -285,22 +327,34 @@ pub(super) fn resolve_bare_cubin(
     })
 }
 
-/// Whether only a look further into a cubin can tell its suffix, of which `bytes` is the beginning.
-pub(super) fn hides_suffix(bytes: &[u8]) -> bool {
-    CubinHead::parse(bytes).is_some_and(|head| {
-        head.abi >= 8
-            && head.target.is_some_and(|target| {
-                target.suffix == Suffix::None && target.cc.number() >= FIRST_ARCH_SPECIFIC
-            })
-    })
+/// What is wanted of a cubin in a zstd frame that unpacks to `len` bytes: all of a small one; where the
+/// header does not tell enough, its beginning as far as the note of the tool that made it, or where there is
+/// none, its section table too.
+pub(super) fn frame_pieces(head: &CubinHead, len: u64, toolkit_known: bool) -> Vec<Piece> {
+    let want = |len: u64| usize::try_from(len).unwrap_or(usize::MAX);
+    if len <= SMALL_CUBIN {
+        return vec![Piece::new(0, want(len))];
+    }
+    let enough = !head.hides_suffix() && (toolkit_known || head.toolkit.is_some());
+    match head.section_table().filter(|_| !enough) {
+        Some((table, table_len)) => vec![
+            Piece::new(0, want(len.min(FRAME_HEAD))).until(NOTE_NAME),
+            Piece::new(table, want(table_len.min(FRAME_HEAD))),
+        ],
+        None => vec![Piece::new(0, HEAD_LEN)],
+    }
 }
 
-/// Adds to `key` what the tool's note in the beginning of its cubin says.
-pub(super) fn add_tool_note(key: &mut ImageKey, bytes: &[u8], notes: &mut Notes) {
-    let Some((toolkit, target)) = tkinfo_at_beginning(bytes) else {
-        return;
+/// A cubin in a zstd frame, of which [`frame_pieces`] are known.
+pub(super) fn resolve_framed_cubin(pieces: &[Vec<u8>], notes: &mut Notes) -> Option<ImageKey> {
+    let bytes = pieces.first()?;
+    // The note repeats the target that the assembler was called for.
+    let Some((toolkit, Some(target))) = tool_at_beginning(bytes) else {
+        return resolve_bare_cubin(bytes, pieces.get(1).map(Vec::as_slice), notes);
     };
+    let mut key = resolve_bare_cubin(bytes, None, notes)?;
     notes.toolkits.insert(toolkit);
-    let specific = target.map(|target| target.suffix == Suffix::Arch);
+    let specific = Some(target.suffix == Suffix::Arch);
     key.target = key.target.map(|cubin| with_suffix(cubin, specific, None));
+    Some(key)
 }

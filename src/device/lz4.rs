@@ -22,6 +22,7 @@ enum Expect {
     OffsetLow,
     OffsetHigh,
     MatchLength,
+    Match,
 }
 
 /// Decoder state between two pieces of input.
@@ -51,6 +52,23 @@ impl Lz4 {
     /// Decodes `input` and hands the output to `sink` until it breaks.
     pub(super) fn push(
         &mut self,
+        input: &[u8],
+        sink: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, Corrupt> {
+        let end = self.decode(input, sink);
+        if end == Ok(ControlFlow::Break(())) {
+            return end;
+        }
+        // What came before an error is delivered, however the input was cut.
+        if self.deliver(sink).is_break() {
+            Ok(ControlFlow::Break(()))
+        } else {
+            end
+        }
+    }
+
+    fn decode(
+        &mut self,
         mut input: &[u8],
         sink: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Corrupt> {
@@ -65,8 +83,14 @@ impl Lz4 {
                     self.expect = Expect::OffsetLow;
                 }
             }
+            if let Expect::Match = self.expect {
+                self.copy_match();
+            }
             if self.history.len() - self.delivered >= WINDOW && self.deliver(sink).is_break() {
                 return Ok(ControlFlow::Break(()));
+            }
+            if let Expect::Match = self.expect {
+                continue;
             }
             let Some((&byte, rest)) = input.split_first() else {
                 break;
@@ -74,7 +98,7 @@ impl Lz4 {
             input = rest;
             self.step(byte)?;
         }
-        Ok(self.deliver(sink))
+        Ok(ControlFlow::Continue(()))
     }
 
     fn step(&mut self, byte: u8) -> Result<(), Corrupt> {
@@ -95,8 +119,8 @@ impl Lz4 {
                     self.expect = Expect::Literals;
                 }
             }
-            // Consumed by `push` before any single byte is looked at.
-            Expect::Literals => return Err(Corrupt),
+            // Consumed by `decode` before any single byte is looked at.
+            Expect::Literals | Expect::Match => return Err(Corrupt),
             Expect::OffsetLow => {
                 self.offset = value;
                 self.expect = Expect::OffsetHigh;
@@ -106,35 +130,35 @@ impl Lz4 {
                 if self.offset == 0 || self.offset > self.history.len() {
                     return Err(Corrupt);
                 }
-                if self.match_length == 19 {
-                    self.expect = Expect::MatchLength;
+                self.expect = if self.match_length == 19 {
+                    Expect::MatchLength
                 } else {
-                    self.copy_match();
-                }
+                    Expect::Match
+                };
             }
             Expect::MatchLength => {
                 self.match_length = self.match_length.checked_add(value).ok_or(Corrupt)?;
-                // A block of 64 KiB of 255s would ask for 16 MiB at once: more than any real match.
-                if self.match_length > 64 << 20 {
-                    return Err(Corrupt);
-                }
                 if byte != 255 {
-                    self.copy_match();
+                    self.expect = Expect::Match;
                 }
             }
         }
         Ok(())
     }
 
+    /// Copies a window of the match at most: its length is a claim, and nobody may want it all.
     fn copy_match(&mut self) {
-        let mut left = self.match_length;
+        let mut left = self.match_length.min(WINDOW);
+        self.match_length -= left;
         while left > 0 {
             let start = self.history.len() - self.offset;
             let n = left.min(self.offset);
             self.history.extend_from_within(start..start + n);
             left -= n;
         }
-        self.expect = Expect::Token;
+        if self.match_length == 0 {
+            self.expect = Expect::Token;
+        }
     }
 
     fn deliver(&mut self, sink: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> ControlFlow<()> {
@@ -200,6 +224,24 @@ mod tests {
         let mut lz4 = Lz4::new();
         let flow = lz4.push(&[0x20, b'a', b'b'], &mut |_| ControlFlow::Break(()));
         assert_eq!(flow, Ok(ControlFlow::Break(())));
+    }
+
+    #[test]
+    fn delivers_what_came_before_an_error() {
+        let block = [0x23, b'a', b'b', 2, 0, 0x10, b'!', 0, 0];
+        for step in 1..=block.len() {
+            let (mut out, mut failed) = (Vec::new(), false);
+            let mut lz4 = Lz4::new();
+            for piece in block.chunks(step) {
+                let flow = lz4.push(piece, &mut |bytes| {
+                    out.extend_from_slice(bytes);
+                    ControlFlow::Continue(())
+                });
+                failed |= flow.is_err();
+            }
+            assert!(failed);
+            assert_eq!(out, b"ababababa!", "in pieces of {step}");
+        }
     }
 
     #[test]

@@ -40,6 +40,8 @@ impl Coding {
 
 /// Largest zstd window that is opened, as a power of two; zstd's own default limit.
 const WINDOW_LOG_MAX: u32 = 27;
+/// Bytes of a frame that the decoder wants first.
+const ZSTD_START: usize = 5;
 
 /// Why a payload could not be unpacked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +50,8 @@ pub(super) enum PeekError {
     Corrupt,
     /// Nobody knows this coding.
     UnknownCoding,
+    /// What is wanted lies behind more unpacked bytes than are allowed.
+    TooLarge,
 }
 
 impl PeekError {
@@ -55,6 +59,7 @@ impl PeekError {
         match self {
             Self::Corrupt => "the payload is not of the compression that its header names",
             Self::UnknownCoding => "the payload is compressed with an algorithm that is not known",
+            Self::TooLarge => "the payload unpacks to more than is looked at",
         }
     }
 }
@@ -67,6 +72,7 @@ pub(super) struct Piece {
     got: Vec<u8>,
     /// Bytes with which, and a little more, the piece is complete before it has all it wants.
     marker: Option<&'static [u8]>,
+    has_marker: bool,
 }
 
 /// Bytes kept behind a marker.
@@ -79,10 +85,11 @@ impl Piece {
             want,
             got: Vec::new(),
             marker: None,
+            has_marker: false,
         }
     }
 
-    /// The same, but no more than a little behind the first `marker`.
+    /// The same, but once it has the first `marker` and a little more, nothing else is wanted either.
     pub(super) fn until(mut self, marker: &'static [u8]) -> Self {
         self.marker = Some(marker);
         self
@@ -99,6 +106,7 @@ impl Piece {
             .and_then(|fresh| memchr::memmem::find(fresh, marker));
         if let Some(at) = found {
             self.marker = None;
+            self.has_marker = true;
             self.want = self.want.min(from + at + AFTER_MARKER);
             self.got.truncate(self.want);
         }
@@ -120,7 +128,8 @@ pub(super) struct Peek {
 enum Decoder {
     None,
     Lz4(Lz4),
-    Zstd(Box<Zstd<'static>>),
+    /// With the bytes that it can take before it must give something out.
+    Zstd(Box<Zstd<'static>>, usize),
 }
 
 impl std::fmt::Debug for Decoder {
@@ -128,7 +137,7 @@ impl std::fmt::Debug for Decoder {
         f.write_str(match self {
             Self::None => "None",
             Self::Lz4(_) => "Lz4",
-            Self::Zstd(_) => "Zstd",
+            Self::Zstd(..) => "Zstd",
         })
     }
 }
@@ -161,15 +170,23 @@ impl Collector {
             piece.extend(bytes.get(from..upto).unwrap_or_default());
             let complete = piece.is_complete();
             index += 1;
+            if complete && piece.has_marker {
+                self.next = self.pieces.len();
+                break;
+            }
             if complete && index == self.next + 1 {
                 self.next = index;
             }
         }
-        if self.next >= self.pieces.len() || self.position >= self.limit {
+        if self.is_complete() || self.position >= self.limit {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
         }
+    }
+
+    fn is_complete(&self) -> bool {
+        self.next >= self.pieces.len()
     }
 }
 
@@ -181,7 +198,7 @@ impl Peek {
             _ if pieces.is_empty() => None,
             Coding::None => Some(Decoder::None),
             Coding::Lz4 => Some(Decoder::Lz4(Lz4::new())),
-            Coding::Zstd => new_zstd().map(|zstd| Decoder::Zstd(Box::new(zstd))),
+            Coding::Zstd => new_zstd().map(|zstd| Decoder::Zstd(Box::new(zstd), ZSTD_START)),
             Coding::Unknown => None,
         };
         if coding == Coding::Unknown {
@@ -210,16 +227,26 @@ impl Peek {
             Some(Decoder::Lz4(lz4)) => lz4
                 .push(stored, &mut |bytes| collector.push(bytes))
                 .map_err(|_corrupt| PeekError::Corrupt),
-            Some(Decoder::Zstd(zstd)) => push_zstd(zstd, stored, collector),
+            Some(Decoder::Zstd(zstd, hint)) => push_zstd(zstd, hint, stored, collector),
         };
         match flow {
             Ok(ControlFlow::Continue(())) => {}
-            Ok(ControlFlow::Break(())) => self.decoder = None,
+            Ok(ControlFlow::Break(())) => {
+                if !collector.is_complete() && collector.position >= collector.limit {
+                    self.error = Some(PeekError::TooLarge);
+                }
+                self.decoder = None;
+            }
             Err(error) => {
                 self.error = Some(error);
                 self.decoder = None;
             }
         }
+    }
+
+    /// Bytes that were unpacked so far.
+    pub(super) fn unpacked(&self) -> u64 {
+        self.collector.position
     }
 
     /// Whether more stored bytes can still make a difference.
@@ -247,26 +274,34 @@ fn new_zstd() -> Option<Zstd<'static>> {
     Some(zstd)
 }
 
+/// One block is given to the decoder at a time, as it asks for it: what comes before an error is then the
+/// same however the input was cut.
 fn push_zstd(
     zstd: &mut Zstd<'_>,
+    hint: &mut usize,
     stored: &[u8],
     collector: &mut Collector,
 ) -> Result<ControlFlow<()>, PeekError> {
     let mut out = [0; 16 << 10];
-    let mut input = InBuffer::around(stored);
+    let mut rest = stored;
     loop {
+        let now = rest.get(..*hint).unwrap_or(rest);
+        let mut input = InBuffer::around(now);
         let mut output = OutBuffer::around(&mut out[..]);
-        let hint = zstd
+        let wants = zstd
             .run(&mut input, &mut output)
             .map_err(|_source| PeekError::Corrupt)?;
+        rest = rest.get(input.pos..).unwrap_or_default();
         let produced = output.as_slice();
+        let full = produced.len() == 16 << 10;
         if !produced.is_empty() && collector.push(produced).is_break() {
             return Ok(ControlFlow::Break(()));
         }
-        if hint == 0 {
+        if wants == 0 {
             return Ok(ControlFlow::Break(()));
         }
-        if input.pos == stored.len() && produced.len() < (16 << 10) {
+        *hint = wants;
+        if rest.is_empty() && !full {
             return Ok(ControlFlow::Continue(()));
         }
     }
@@ -315,11 +350,71 @@ mod tests {
     }
 
     #[test]
+    fn a_marker_is_enough_however_the_input_is_cut() {
+        let mut plain = vec![b'.'; 70_000];
+        plain.splice(60_000..60_000, *b"marker");
+        for step in [1, 5, 100_000] {
+            let pieces = vec![
+                Piece::new(0, 70_000).until(b"marker"),
+                Piece::new(69_000, 10),
+            ];
+            let mut peek = Peek::new(Coding::None, pieces, u64::MAX);
+            plain.chunks(step).for_each(|chunk| peek.push(chunk));
+            assert!(!peek.is_hungry());
+            let (pieces, _) = peek.finish();
+            assert_eq!(
+                pieces[0],
+                plain[..60_000 + AFTER_MARKER],
+                "in chunks of {step}"
+            );
+            assert!(pieces[1].is_empty());
+        }
+    }
+
+    #[test]
     fn stops_decoding_once_it_has_everything() {
         let mut peek = Peek::new(Coding::None, vec![Piece::new(0, 4)], u64::MAX);
         peek.push(b"abcdef");
         assert!(!peek.is_hungry());
         assert_eq!(peek.finish().0, [b"abcd".to_vec()]);
+    }
+
+    #[test]
+    fn keeps_what_came_before_an_error_whatever_the_chunk_size() {
+        let mut random = 1_u32;
+        let noise = std::iter::repeat_with(|| {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (random >> 24) as u8
+        });
+        let plain: Vec<u8> = noise.take(400_000).collect();
+        let mut zstd = zstd::bulk::compress(&plain, 3).unwrap();
+        let middle = zstd.len() / 2;
+        zstd.drain(middle..middle + 1000);
+        let got = |step: usize| {
+            let mut peek = Peek::new(
+                Coding::Zstd,
+                vec![Piece::new(0, 64), Piece::new(150_000, 250_000)],
+                u64::MAX,
+            );
+            zstd.chunks(step).for_each(|chunk| peek.push(chunk));
+            peek.finish()
+        };
+        let (pieces, error) = got(usize::MAX);
+        assert_eq!(error, Some(PeekError::Corrupt));
+        assert_eq!(pieces[0], plain[..64]);
+        for step in [1, 1000, 70_000] {
+            assert_eq!(got(step), (pieces.clone(), error), "in chunks of {step}");
+        }
+    }
+
+    #[test]
+    fn says_when_a_piece_lies_behind_the_limit() {
+        let zstd = zstd::bulk::compress(&[7; 100_000], 3).unwrap();
+        for (limit, error) in [(50_000, Some(PeekError::TooLarge)), (100_000, None)] {
+            let mut peek = Peek::new(Coding::Zstd, vec![Piece::new(99_000, 10)], limit);
+            peek.push(&zstd);
+            assert_eq!(peek.finish().1, error);
+        }
     }
 
     #[test]

@@ -12,10 +12,16 @@ use super::inspect::Resolved;
 const UNITS_MAX: usize = 1 << 20;
 /// Images of one file that are counted at most.
 const IMAGES_MAX: usize = 4 << 20;
+/// Different sets of images in one file that are told apart: a few dozen in the largest libraries.
+const SIGNATURES_MAX: usize = 1 << 15;
+/// Different images of one fatbin: a dozen in real ones.
+const KEYS_MAX: usize = 1 << 12;
+/// Different images over all sets of one file.
+const ALL_KEYS_MAX: usize = 1 << 18;
 /// Identifiers kept for a class.
-const NAMES_MAX: usize = 4;
+pub(super) const NAMES_MAX: usize = 4;
 /// Bytes kept of an identifier.
-const NAME_LEN_MAX: usize = 200;
+pub(super) const NAME_LEN_MAX: usize = 200;
 
 /// The images of a unit: keys ascending, with how many there are of each.
 type Signature = (Flags, Vec<(ImageKey, u64)>);
@@ -33,8 +39,30 @@ pub(super) struct Unit {
     pub(super) end: u64,
     pub(super) bare: bool,
     pub(super) damaged: bool,
-    pub(super) images: Vec<Resolved>,
-    pub(super) names: Vec<Vec<u8>>,
+    pub(super) images: Images,
+    pub(super) names: Vec<String>,
+}
+
+/// The images of a unit: how many there are of each, and their bytes.
+#[derive(Debug, Default)]
+pub(super) struct Images(BTreeMap<ImageKey, (u64, u64)>);
+
+impl Images {
+    pub(super) fn one(image: Resolved) -> Self {
+        Self(BTreeMap::from([(image.key, (1, image.bytes))]))
+    }
+
+    /// Counts an image; refuses where there are too many different ones.
+    #[must_use]
+    pub(super) fn add(&mut self, image: Resolved) -> bool {
+        if self.0.len() >= KEYS_MAX && !self.0.contains_key(&image.key) {
+            return false;
+        }
+        let (count, bytes) = self.0.entry(image.key).or_default();
+        *count += 1;
+        *bytes = bytes.saturating_add(image.bytes);
+        true
+    }
 }
 
 #[derive(Debug)]
@@ -53,6 +81,7 @@ pub(super) struct Tally {
     names: Vec<Vec<String>>,
     rows: Vec<Row>,
     bytes: Vec<u64>,
+    all_keys: usize,
 }
 
 /// There are more fatbins or images than are counted.
@@ -61,36 +90,40 @@ pub(super) struct Full;
 
 impl Tally {
     pub(super) fn add(&mut self, unit: Unit) -> Result<(), Full> {
-        if self.rows.len() >= UNITS_MAX || self.bytes.len() + unit.images.len() > IMAGES_MAX {
+        let by_key = unit.images.0;
+        if self.rows.len() >= UNITS_MAX || self.bytes.len() + by_key.len() > IMAGES_MAX {
             return Err(Full);
         }
-        let mut by_key: BTreeMap<ImageKey, (u64, u64)> = BTreeMap::new();
-        for image in &unit.images {
-            let (count, bytes) = by_key.entry(image.key).or_default();
-            *count += 1;
-            *bytes = bytes.saturating_add(image.bytes);
-        }
-        let bytes_at = self.bytes.len();
-        self.bytes.extend(by_key.values().map(|(_, bytes)| *bytes));
         let flags = Flags {
             bare: unit.bare,
             damaged: unit.damaged,
         };
-        let keys = by_key
-            .into_iter()
-            .map(|(key, (count, _))| (key, count))
-            .collect();
+        let signature: Signature = (
+            flags,
+            by_key
+                .iter()
+                .map(|(key, (count, _))| (*key, *count))
+                .collect(),
+        );
+        if !self.signatures.contains_key(&signature) {
+            if self.signatures.len() >= SIGNATURES_MAX
+                || self.all_keys + by_key.len() > ALL_KEYS_MAX
+            {
+                return Err(Full);
+            }
+            self.all_keys += by_key.len();
+        }
+        let bytes_at = self.bytes.len();
+        self.bytes.extend(by_key.values().map(|(_, bytes)| *bytes));
         let next = self.signatures.len();
-        let signature = *self.signatures.entry((flags, keys)).or_insert(next);
+        let signature = *self.signatures.entry(signature).or_insert(next);
         if signature == self.names.len() {
             self.names.push(Vec::new());
         }
         if let Some(names) = self.names.get_mut(signature) {
-            for name in &unit.names {
-                let shown =
-                    String::from_utf8_lossy(name.get(..NAME_LEN_MAX).unwrap_or(name)).into_owned();
-                if names.len() < NAMES_MAX && !shown.is_empty() && !names.contains(&shown) {
-                    names.push(shown);
+            for name in unit.names {
+                if names.len() < NAMES_MAX && !names.contains(&name) {
+                    names.push(name);
                 }
             }
         }

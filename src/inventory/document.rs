@@ -35,6 +35,8 @@ struct ArtifactForm {
     version: Option<String>,
     sha256: Option<String>,
     platforms: Vec<String>,
+    #[serde(default)]
+    other_platforms: Vec<String>,
     packages: Vec<PackageForm>,
     files: SeenForm,
     libraries: Vec<LibraryForm>,
@@ -63,6 +65,8 @@ struct LibraryForm {
     machine: Option<String>,
     soname: Option<String>,
     needed: Vec<String>,
+    #[serde(default)]
+    needed_cuda: Vec<String>,
     rpath: Option<String>,
     runpath: Option<String>,
     component: Option<String>,
@@ -184,6 +188,7 @@ impl From<&Artifact> for ArtifactForm {
             version: artifact.version.clone(),
             sha256: artifact.sha256.clone(),
             platforms: artifact.platforms.iter().map(ToString::to_string).collect(),
+            other_platforms: artifact.other_platforms.clone(),
             packages: artifact.packages.iter().map(PackageForm::from).collect(),
             files: SeenForm {
                 seen: artifact.seen.files,
@@ -234,6 +239,7 @@ impl LibraryForm {
             machine: library.machine.clone(),
             soname: library.soname.clone(),
             needed: library.needed.clone(),
+            needed_cuda: library.needed_cuda.clone(),
             rpath: library.rpath.clone(),
             runpath: library.runpath.clone(),
             component: library.component.clone(),
@@ -352,7 +358,14 @@ impl ArtifactForm {
             name: self.name,
             version: self.version,
             sha256: self.sha256,
-            // platforms that no target can name are no use to a verdict
+            // a platform that no target can name stays what it is
+            other_platforms: self
+                .platforms
+                .iter()
+                .filter(|text| text.parse::<Platform>().is_err())
+                .cloned()
+                .chain(self.other_platforms)
+                .collect(),
             platforms: platforms.filter_map(Result::ok).collect(),
             libraries: libraries.collect::<Result<_, _>>()?,
             problems: problems.collect::<Result<_, _>>()?,
@@ -400,6 +413,7 @@ impl LibraryForm {
             machine: self.machine,
             soname: self.soname,
             needed: self.needed,
+            needed_cuda: self.needed_cuda,
             rpath: self.rpath,
             runpath: self.runpath,
             component: self.component,

@@ -71,6 +71,8 @@ pub struct Artifact {
     pub sha256: Option<String>,
     /// The platforms that its tags name; empty where it is for any, or has no tags.
     pub platforms: Vec<Platform>,
+    /// Platform tags that no target can have, `linux_riscv64`.
+    pub other_platforms: Vec<String>,
     /// The packages in it. A library that belongs to none has no package.
     pub packages: Vec<Package>,
     /// Members with device code, that link CUDA, or that are a CUDA compiler; by path.
@@ -131,6 +133,8 @@ pub struct Library {
     pub soname: Option<String>,
     /// Libraries that it needs, as written.
     pub needed: Vec<String>,
+    /// Those of them that are NVIDIA's.
+    pub needed_cuda: Vec<String>,
     /// `DT_RPATH`.
     pub rpath: Option<String>,
     /// `DT_RUNPATH`.

@@ -16,13 +16,13 @@ pub(super) fn library(
 ) -> Option<Library> {
     let file_name = file_name(&path);
     let vendor = tables.vendor(file_name);
-    let links_cuda = report
-        .host
-        .needed
-        .iter()
-        .any(|name| tables.vendor(name).is_some());
+    let needed = report.host.needed.iter();
+    let needed_cuda: Vec<String> = needed
+        .filter(|name| tables.vendor(name).is_some())
+        .cloned()
+        .collect();
     let compiler = vendor.is_some_and(|row| row.compiler);
-    if !report.has_device_code() && !links_cuda && !compiler {
+    if !report.has_device_code() && needed_cuda.is_empty() && !compiler {
         return None;
     }
     // A package that is this library of NVIDIA's is judged by it.
@@ -40,6 +40,7 @@ pub(super) fn library(
         machine: report.host.machine.map(str::to_owned),
         soname: report.host.soname,
         needed: report.host.needed,
+        needed_cuda,
         rpath: report.host.rpath,
         runpath: report.host.runpath,
         component: vendor.map(component),

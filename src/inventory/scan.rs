@@ -170,7 +170,11 @@ fn plan_wheel(wheel: Wheel, index: usize) -> (Draft, Vec<(u64, Job)>) {
     let mut draft = Draft::new(ArtifactKind::Wheel, &wheel.at);
     draft.artifact.name = wheel.name.clone();
     draft.artifact.version = wheel.version.clone();
-    draft.artifact.platforms = wheel.platforms.clone();
+    draft.artifact.platforms.clone_from(&wheel.platforms);
+    draft
+        .artifact
+        .other_platforms
+        .clone_from(&wheel.other_platforms);
     draft.artifact.problems = wheel.problems.clone();
     let package = wheel
         .name
@@ -416,6 +420,7 @@ impl Draft {
                 version: None,
                 sha256: None,
                 platforms: Vec::new(),
+                other_platforms: Vec::new(),
                 packages: Vec::new(),
                 libraries: Vec::new(),
                 problems: Vec::new(),

@@ -35,6 +35,7 @@ struct RowForm<'e> {
     target: &'e str,
     verdict: &'static str,
     device_code: bool,
+    compiles_at_run_time: bool,
     minimum_driver: Option<String>,
     minimum_driver_reason: Option<String>,
     notes: &'e [String],
@@ -134,6 +135,7 @@ fn row_form<'e>(row: &'e Row, artifact: Option<&'e str>) -> RowForm<'e> {
         target: &row.target,
         verdict: row.verdict.id(),
         device_code: row.has_device_code,
+        compiles_at_run_time: row.compiles,
         minimum_driver: row
             .minimum_driver
             .as_ref()

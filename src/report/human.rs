@@ -78,7 +78,12 @@ fn write_artifact(
         )?;
         let mut remarks = Vec::new();
         if !row.has_device_code {
-            remarks.push("no device code".to_owned());
+            let whose = if row.has_foreign_code {
+                " of its own"
+            } else {
+                ""
+            };
+            remarks.push(format!("no device code{whose}"));
         }
         if let Some(floor) = &row.minimum_driver {
             remarks.push(format!(

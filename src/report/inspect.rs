@@ -136,14 +136,8 @@ fn write_library(
     if let Some(component) = &library.component {
         facts.push(format!("NVIDIA's {component}"));
     }
-    let cuda: Vec<&str> = library
-        .needed
-        .iter()
-        .map(String::as_str)
-        .filter(|name| is_cuda(name))
-        .collect();
-    if !cuda.is_empty() {
-        facts.push(format!("needs {}", cuda.join(", ")));
+    if !library.needed_cuda.is_empty() {
+        facts.push(format!("needs {}", library.needed_cuda.join(", ")));
     }
     writeln!(out, "    {}", styles.dim(visible(&facts.join("; "))))?;
     for (label, lines) in [
@@ -171,24 +165,6 @@ fn write_library(
         writeln!(out, "    {label:<12}  {}", parts.join("  "))?;
     }
     Ok(())
-}
-
-fn is_cuda(name: &str) -> bool {
-    let lower = name.to_ascii_lowercase();
-    [
-        "cuda",
-        "cublas",
-        "cudnn",
-        "cufft",
-        "curand",
-        "cusolver",
-        "cusparse",
-        "nccl",
-        "nvrtc",
-        "nvjitlink",
-    ]
-    .iter()
-    .any(|part| lower.contains(part))
 }
 
 fn is_other(kind: ImageKind) -> bool {

@@ -20,34 +20,57 @@ pub(super) fn platform_mismatch(
     target: &FleetTarget,
 ) -> Option<Finding> {
     let wanted = target.platform?;
-    let (built_for, evidence) = if artifact.platforms.is_empty() {
-        // no tags, or tags for any platform: its libraries tell
-        let (platform, library) = libraries
-            .iter()
-            .find_map(|library| Some((platform_of(library)?, library)))?;
-        if libraries
-            .iter()
-            .any(|library| platform_of(library) == Some(wanted))
-        {
-            return None;
-        }
-        (
-            vec![platform],
-            format!("`{}` is built for {platform}", library.path),
-        )
-    } else {
-        let names: Vec<String> = artifact.platforms.iter().map(ToString::to_string).collect();
-        (
-            artifact.platforms.clone(),
-            format!("its tags name {}", names.join(", ")),
-        )
-    };
+    let (built_for, evidence) =
+        if artifact.platforms.is_empty() && artifact.other_platforms.is_empty() {
+            // no tags, or tags for any platform: its libraries tell
+            let (platform, library) = libraries
+                .iter()
+                .find_map(|library| Some((platform_of(library)?, library)))?;
+            if libraries
+                .iter()
+                .any(|library| platform_of(library) == Some(wanted))
+            {
+                return None;
+            }
+            (
+                vec![platform],
+                format!("`{}` is built for {platform}", library.path),
+            )
+        } else {
+            let names = artifact.platforms.iter().map(ToString::to_string);
+            let names: Vec<String> = names
+                .chain(artifact.other_platforms.iter().cloned())
+                .collect();
+            (
+                artifact.platforms.clone(),
+                format!("its tags name {}", names.join(", ")),
+            )
+        };
     if built_for.contains(&wanted) {
         return None;
     }
     let message = format!("built for another platform than {wanted}");
     let next_step = format!("choose the file for {wanted}");
     Some(Finding::new(Code::PlatformMismatch, message, next_step).evidence(evidence))
+}
+
+/// The libraries that the target's platform would load: a wheel for any platform may carry one for each.
+pub(super) fn for_platform<'l>(
+    libraries: &[&'l Library],
+    target: &FleetTarget,
+) -> Vec<&'l Library> {
+    let Some(wanted) = target.platform else {
+        return libraries.to_vec();
+    };
+    let fits = |library: &&&Library| platform_of(library).is_none_or(|platform| platform == wanted);
+    if libraries
+        .iter()
+        .any(|library| platform_of(library) == Some(wanted))
+    {
+        libraries.iter().filter(fits).copied().collect()
+    } else {
+        libraries.to_vec()
+    }
 }
 
 /// The platform that a library's format and machine say.

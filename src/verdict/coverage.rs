@@ -39,6 +39,9 @@ pub(super) enum Extent {
     None,
 }
 
+/// What it takes to carry a target, where no policy says otherwise.
+pub(super) const HALF: f64 = 0.5;
+
 /// The coverage of one library on one GPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Coverage {
@@ -46,41 +49,60 @@ pub(super) struct Coverage {
     pub(super) general: Count,
     /// Fatbins for one capability, and bare images.
     pub(super) single: Count,
-    /// Counted fatbins by state.
-    pub(super) jit: u64,
+    /// Fatbins that the driver compiles, among the general ones and the others.
+    jit_general: u64,
+    jit_single: u64,
+    native_single: u64,
     pub(super) unsure: u64,
     pub(super) jit_blocked: u64,
     pub(super) coding_blocked: u64,
     pub(super) link_only: u64,
-    /// The newest PTX ISA that is compiled, or would be.
-    pub(super) newest_isa: Option<PtxIsa>,
-    /// The coding that decides the compression floor.
+    /// The newest PTX ISA that is compiled, or would be, among the general ones and the others.
+    isa_general: Option<PtxIsa>,
+    isa_single: Option<PtxIsa>,
+    /// Whether code that counts is compressed with zstd.
     pub(super) zstd: bool,
 }
 
 impl Coverage {
     /// The coverage of the package's own code in `library`; `None` where it has none that can be loaded.
+    ///
+    /// Fatbins without any kernel say nothing, so they must not decide. Where they don't, they are counted
+    /// like the others, and the figures are those of every other tool.
     pub(super) fn of(library: &Library, on: On<'_>) -> Option<Self> {
-        let units = Units::of(library);
+        let units = Units::of(library, |class| !is_empty(class));
         if units.loadable.is_empty() {
             return None;
         }
+        let with_kernels = Self::of_units(&units, library, on);
+        let everything = Self::of_units(&Units::of(library, |_| true), library, on);
+        let conclusion = |coverage: &Self| {
+            (
+                coverage.extent(),
+                coverage.carries(HALF),
+                coverage.jit() > 0,
+            )
+        };
+        Some(if conclusion(&with_kernels) == conclusion(&everything) {
+            everything
+        } else {
+            with_kernels
+        })
+    }
+
+    fn of_units(units: &Units<'_>, library: &Library, on: On<'_>) -> Self {
         let mut coverage = Self::empty();
         for class in &units.loadable {
             let mut judged = judge(images(class), on);
             if !judged.state.covers() && units.is_linked(class) && units.relinks(on) {
                 // the driver links again from the PTX of every object (rule 2.12)
+                let relinked = units.relocatable.iter().flat_map(|class| images(class));
                 judged.state = State::Jit;
-                judged.isa = units
-                    .relocatable
-                    .iter()
-                    .flat_map(|class| images(class))
-                    .filter_map(|key| key.isa)
-                    .max();
+                judged.isa = relinked.filter_map(|key| key.isa).max();
             }
             coverage.count(class, is_general(class) && !library.dispatches, judged);
         }
-        Some(coverage)
+        coverage
     }
 
     const fn empty() -> Self {
@@ -93,37 +115,70 @@ impl Coverage {
                 total: 0,
                 covered: 0,
             },
-            jit: 0,
+            jit_general: 0,
+            jit_single: 0,
+            native_single: 0,
             unsure: 0,
             jit_blocked: 0,
             coding_blocked: 0,
             link_only: 0,
-            newest_isa: None,
+            isa_general: None,
+            isa_single: None,
             zstd: false,
         }
     }
 
     fn count(&mut self, class: &FatbinClass, general: bool, judged: Judged) {
         let count = class.count;
-        let kind = if general {
-            &mut self.general
+        let (kind, jit, isa) = if general {
+            (
+                &mut self.general,
+                &mut self.jit_general,
+                &mut self.isa_general,
+            )
         } else {
-            &mut self.single
+            (&mut self.single, &mut self.jit_single, &mut self.isa_single)
         };
         kind.add(count, judged.state.covers());
         match judged.state {
+            State::Native if !general => self.native_single += count,
             State::Native | State::None => {}
-            State::Jit => self.jit += count,
+            State::Jit => *jit += count,
             State::Unsure => self.unsure += count,
             State::JitBlocked => self.jit_blocked += count,
             State::CodingBlocked => self.coding_blocked += count,
             State::LinkOnly => self.link_only += count,
         }
         if matches!(judged.state, State::Jit | State::JitBlocked) {
-            self.newest_isa = self.newest_isa.max(judged.isa);
+            *isa = (*isa).max(judged.isa);
         }
         let needed = judged.state.covers() || judged.state == State::CodingBlocked;
         self.zstd |= needed && judged.coding == Coding::Zstd;
+    }
+
+    /// Whether single-target fatbins decide: there are no general ones, and none of them is native, which a
+    /// library that dispatches by itself would choose (libcublasLt: 1 of 3,817 fatbins is PTX for a T4).
+    fn singles_decide(&self) -> bool {
+        self.general.total == 0 && self.native_single == 0
+    }
+
+    /// Counted fatbins that the driver must compile.
+    pub(super) fn jit(&self) -> u64 {
+        self.jit_general
+            + if self.singles_decide() {
+                self.jit_single
+            } else {
+                0
+            }
+    }
+
+    /// The newest PTX ISA that must be compiled.
+    pub(super) fn newest_isa(&self) -> Option<PtxIsa> {
+        self.isa_general.max(if self.singles_decide() {
+            self.isa_single
+        } else {
+            None
+        })
     }
 
     /// Fatbins that are counted: the general ones, or all where there is none.
@@ -176,13 +231,16 @@ struct Units<'l> {
 }
 
 impl<'l> Units<'l> {
-    fn of(library: &'l Library) -> Self {
+    fn of(library: &'l Library, counts: impl Fn(&FatbinClass) -> bool) -> Self {
         let own = library
             .code
             .iter()
-            .filter(|code| code.own && !is_empty(&code.class));
+            .filter(|code| code.own)
+            .map(|code| &code.class);
+        // a fatbin of which nothing could be read is a problem, not a gap
+        let own = own.filter(|class| class.images.iter().any(|image| image.key.target.is_some()));
         let (relocatable, loadable): (Vec<_>, Vec<_>) = own
-            .map(|code| &code.class)
+            .filter(|class| counts(class))
             .partition(|class| class.relocatable);
         let links_known = loadable.iter().any(|class| class.device_linked);
         Self {

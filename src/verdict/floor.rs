@@ -78,7 +78,7 @@ pub(super) fn of_library(
     let Some(coverage) = coverage else {
         return floors;
     };
-    if let Some(isa) = coverage.newest_isa
+    if let Some(isa) = coverage.newest_isa()
         && let Some(row) = tables.ptx(isa)
     {
         let exact = row.first_driver(os).cloned().map(DriverSpec::Exact);

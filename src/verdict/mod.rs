@@ -77,6 +77,10 @@ pub struct Row {
     pub minimum_driver: Option<Floor>,
     /// Whether the package has device code of its own.
     pub has_device_code: bool,
+    /// Whether it carries device code of NVIDIA's libraries.
+    pub has_foreign_code: bool,
+    /// Whether it compiles device code at run time, which is not judged.
+    pub compiles: bool,
     /// Remarks that are no findings, such as from which version of a branch on it runs.
     pub notes: Vec<String>,
 }
@@ -139,7 +143,13 @@ pub fn evaluate(
         judge.artifact(&mut findings, &mut matrix);
     }
     waive::apply(policy, options.today, &mut findings);
-    findings.sort_by_cached_key(sort_key);
+    let order: BTreeMap<&str, usize> = policy
+        .targets
+        .iter()
+        .enumerate()
+        .map(|(index, target)| (target.name.as_str(), index))
+        .collect();
+    findings.sort_by_cached_key(|finding| sort_key(finding, &order));
     let mut verdict = Verdict::Pass;
     for finding in findings.iter().filter(|finding| finding.counts()) {
         let result = Verdict::of_level(finding.level, options.fail_on_warn);
@@ -175,15 +185,19 @@ fn concerns(finding: &Finding, row: &Row) -> bool {
             .is_none_or(|target| *target == row.target)
 }
 
-/// The order of reports: artifact, package, library, code, target.
-fn sort_key(finding: &Finding) -> impl Ord + use<> {
+/// The order of reports: artifact, package, level, library, code, target in the order of the policy.
+fn sort_key(finding: &Finding, order: &BTreeMap<&str, usize>) -> impl Ord + use<> {
     (
         finding.artifact.unwrap_or(usize::MAX),
         finding.package.clone(),
         std::cmp::Reverse(finding.level),
         finding.library.clone(),
         finding.code,
-        finding.target.clone(),
+        finding
+            .target
+            .as_deref()
+            .and_then(|target| order.get(target))
+            .copied(),
         finding.gpu.clone(),
         finding.message.clone(),
     )
@@ -287,6 +301,7 @@ impl Judge<'_> {
         target: &FleetTarget,
     ) -> (Row, Vec<Finding>) {
         let driver = Driver::of(target, self.tables);
+        let loaded = artifact::for_platform(libraries, target);
         let mut findings = Vec::new();
         let mut floors = Vec::new();
         let mut has_code = false;
@@ -300,7 +315,7 @@ impl Judge<'_> {
             let name = package.map(|package| package.name.as_str());
             let thresholds = &self.policy.thresholds;
             let mut on_gpu =
-                package::judge(name, libraries, subject, &driver, thresholds, self.tables);
+                package::judge(name, &loaded, subject, &driver, thresholds, self.tables);
             has_code |= on_gpu.has_code;
             findings.append(&mut on_gpu.findings);
             if on_gpu.has_code || !on_gpu.floors.is_empty() {
@@ -337,6 +352,10 @@ impl Judge<'_> {
             verdict: Verdict::Pass,
             minimum_driver,
             has_device_code: has_code,
+            has_foreign_code: libraries
+                .iter()
+                .any(|library| library.code.iter().any(|code| !code.own)),
+            compiles: libraries.iter().any(|library| library.compiler),
             notes,
         };
         (row, findings)

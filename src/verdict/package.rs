@@ -12,7 +12,7 @@ use crate::policy::Thresholds;
 use crate::rule::Code;
 use crate::tables::Tables;
 
-use super::coverage::{Count, Coverage, Extent, own_targets};
+use super::coverage::{Count, Coverage, Extent, HALF, own_targets};
 use super::driver::Driver;
 use super::finding::Finding;
 use super::floor::{self, Floor};
@@ -132,7 +132,7 @@ fn how_covered(one: &Judged<'_>, subject: Subject<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     // single-target kernels beside general code are extras
     let counted = one.coverage.counted();
-    if one.coverage.jit > 0 && counted.covered > 0 {
+    if one.coverage.jit() > 0 && counted.covered > 0 {
         findings.push(words::jit_only(subject, one.library, &one.coverage));
     }
     if one.coverage.unsure > 0 {
@@ -181,9 +181,6 @@ fn lacking(
     }
     words::lacks(subject, Code::NoKernelImage, one.library, &one.coverage)
 }
-
-/// What it takes to carry a target, for libraries that are not the main one.
-const HALF: f64 = 0.5;
 
 /// All of its code is specific to other architectures or families: FlashAttention 3 beside `_C.so` (xformers, vllm).
 fn is_specific_elsewhere(one: &Judged<'_>) -> bool {
@@ -279,7 +276,7 @@ impl Rank {
         Self {
             full: extent == Extent::Full,
             covered: extent != Extent::None,
-            native: covered > 0 && one.coverage.jit == 0,
+            native: covered > 0 && one.coverage.jit() == 0,
             oldest: std::cmp::Reverse(one.library.toolkits.last().copied()),
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::cuda::{SmTarget, Suffix};
-use crate::device::ImageKind;
+use crate::device::{ImageKind, Place};
 use crate::inventory::Library;
 use crate::policy::{FleetTarget, TargetGpu};
 use crate::rule::{Code, Level};
@@ -38,10 +38,8 @@ impl Subject<'_> {
     }
 
     fn what(&self) -> String {
-        self.package.map_or_else(
-            || "the file".to_owned(),
-            |package| format!("`{}`", package.name),
-        )
+        self.package
+            .map_or_else(|| "it".to_owned(), |package| format!("`{}`", package.name))
     }
 
     /// Where to get code for the GPU.
@@ -116,19 +114,20 @@ fn units(coverage: &Coverage, library: &Library) -> &'static str {
     }
 }
 
-/// Where the first uncovered code lies, for whoever wants to look at it.
+/// Where the library's first code lies, for whoever wants to look at it.
 fn place(library: &Library) -> Option<String> {
-    let class = library.code.iter().find(|code| code.own)?;
-    let section = class
-        .class
-        .place
-        .name()
-        .map(|name| format!(" in `{name}`"))
-        .unwrap_or_default();
-    Some(format!(
-        "first device code at offset {:#x}{section}",
-        class.class.first
-    ))
+    let class = &library.code.iter().find(|code| code.own)?.class;
+    match &class.place {
+        Place::File => None,
+        Place::NoSection => Some(format!(
+            "its first device code is at offset {:#x}",
+            class.first
+        )),
+        Place::Section(name) => Some(format!(
+            "its first device code is at offset {:#x}, in `{name}`",
+            class.first
+        )),
+    }
 }
 
 fn with_evidence(finding: Finding, library: &Library, coverage: &Coverage) -> Finding {
@@ -163,7 +162,7 @@ pub(super) fn lacks(
     let (message, next_step) = match code {
         Code::PtxTooNew => {
             let isa = coverage
-                .newest_isa
+                .newest_isa()
                 .map(|isa| isa.to_string())
                 .unwrap_or_default();
             let message = format!(
@@ -192,7 +191,7 @@ pub(super) fn lacks(
 
 fn needs_driver(subject: Subject<'_>, coverage: &Coverage) -> String {
     let row = coverage
-        .newest_isa
+        .newest_isa()
         .filter(|_| coverage.jit_blocked > 0)
         .and_then(|isa| subject.tables.ptx(isa));
     let target = &subject.target.name;
@@ -222,14 +221,10 @@ fn needs_driver(subject: Subject<'_>, coverage: &Coverage) -> String {
     }) {
         Some(driver) => format!(
             "upgrade the driver of `{target}` to {driver} or newer, or {}",
-            lower(&subject.other_build())
+            subject.other_build()
         ),
         None => subject.other_build(),
     }
-}
-
-fn lower(text: &str) -> String {
-    text.to_owned()
 }
 
 /// The main library carries too little.
@@ -311,16 +306,16 @@ pub(super) fn known_side_library(
 
 /// The driver compiles the code.
 pub(super) fn jit_only(subject: Subject<'_>, library: &Library, coverage: &Coverage) -> Finding {
-    let total = coverage.counted().total.max(coverage.jit);
+    let total = coverage.counted().total;
     let isa = coverage
-        .newest_isa
+        .newest_isa()
         .map(|isa| format!(" (PTX {isa})"))
         .unwrap_or_default();
     let message = format!(
-        "{} of {total} {} run on {} only by JIT{isa}: the driver compiles them at first use",
-        coverage.jit,
+        "JIT only on {}: the driver compiles {} of {total} {} at first use{isa}",
+        subject.gpu_name(),
+        coverage.jit(),
         units(coverage, library),
-        subject.gpu_name()
     );
     let next_step = format!(
         "expect a slow first start, and a cache that must persist; to avoid it {}",

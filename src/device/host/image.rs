@@ -119,6 +119,11 @@ impl HostImage {
         self.insert(offset + from as u64, fresh);
     }
 
+    /// Says how long the file turned out to be.
+    pub(in crate::device) fn end(&mut self, len: u64) {
+        self.len = Some(len);
+    }
+
     /// Adds bytes; extents stay ascending and apart from each other.
     fn insert(&mut self, start: u64, bytes: &[u8]) {
         // the usual case, bytes in file order

@@ -3,7 +3,7 @@
 use crate::device::cubin::Cubin;
 use crate::device::hunt::block_head;
 use crate::device::image::ImageKey;
-use crate::device::inspect::{Notes, add_tool_note, resolve_bare_cubin};
+use crate::device::inspect::{Notes, resolve_bare_cubin, resolve_framed_cubin};
 use crate::device::payload::Peek;
 use crate::device::ptx;
 use crate::problem::ProblemKind;
@@ -30,8 +30,7 @@ pub(super) struct Frame {
     pub(super) last: bool,
     pub(super) checksum: bool,
     pub(super) key: ImageKey,
-    /// Looks into the cubin where its header does not tell the suffix.
-    pub(super) peek: Option<Peek>,
+    pub(super) peek: Peek,
 }
 
 #[derive(Debug)]
@@ -124,72 +123,72 @@ impl Scanner {
         eof: bool,
     ) -> (State, Flow) {
         let rest = data.get(*cursor..).unwrap_or_default();
-        if frame.left == 0 && frame.last {
-            return self.end_frame(*frame, *cursor, None);
-        }
-        if frame.left == 0 {
-            return match block_head(rest) {
-                None if rest.len() < 3 && !eof => (State::Frame(frame), Flow::Need(3)),
+        if frame.left == 0 && !frame.last {
+            match block_head(rest) {
+                None if rest.len() < 3 && !eof => return (State::Frame(frame), Flow::Need(3)),
                 None => {
                     let detail = "the blocks of a zstd frame that holds a cubin break off";
-                    self.end_frame(*frame, *cursor, Some(detail))
+                    self.close_frame(*frame, self.position + *cursor as u64, Some(detail));
+                    return (State::Hunt, Flow::Go);
                 }
                 Some((last, stored)) => {
+                    frame.peek.push(rest.get(..3).unwrap_or_default());
+                    *cursor += 3;
                     frame.last = last;
-                    frame.left = 3 + stored as u64 + if last && frame.checksum { 4 } else { 0 };
-                    (State::Frame(frame), Flow::Go)
+                    frame.left = stored as u64 + if last && frame.checksum { 4 } else { 0 };
+                    return (State::Frame(frame), Flow::Go);
                 }
-            };
+            }
+        }
+        if frame.left == 0 {
+            self.close_frame(*frame, self.position + *cursor as u64, None);
+            return (State::Hunt, Flow::Go);
         }
         let (take, end) = match guarded(rest, frame.left, eof) {
             Skip::Need(n) => return (State::Frame(frame), Flow::Need(n)),
             Skip::Take(take) => (take, None),
             Skip::Nested(take) => (
                 take,
-                Some("a fatbin begins inside a zstd frame with a cubin"),
+                Some("a fatbin begins inside a zstd frame that holds a cubin"),
             ),
-            Skip::Truncated => (0, Some("the file ends inside a zstd frame with a cubin")),
+            Skip::Truncated => (
+                0,
+                Some("the file ends inside a zstd frame that holds a cubin"),
+            ),
         };
-        if let Some(peek) = &mut frame.peek {
-            peek.push(rest.get(..take).unwrap_or_default());
-        }
+        frame.peek.push(rest.get(..take).unwrap_or_default());
         *cursor += take;
         frame.left -= take as u64;
-        match end {
-            Some(_) => self.end_frame(*frame, *cursor, end),
-            None => (State::Frame(frame), Flow::Go),
+        if end.is_some() {
+            self.close_frame(*frame, self.position + *cursor as u64, end);
+            return (State::Hunt, Flow::Go);
         }
+        (State::Frame(frame), Flow::Go)
     }
 
-    fn end_frame(
-        &mut self,
-        frame: Frame,
-        cursor: usize,
-        problem: Option<&'static str>,
-    ) -> (State, Flow) {
+    pub(super) fn close_frame(&mut self, frame: Frame, end: u64, broken: Option<&'static str>) {
         let Frame {
             start,
             mut key,
             peek,
             ..
         } = frame;
-        if let Some(peek) = peek {
-            let mut notes = Notes::default();
-            let (pieces, _) = peek.finish();
-            add_tool_note(
-                &mut key,
-                pieces.first().map_or(&[], Vec::as_slice),
-                &mut notes,
-            );
-            self.take_notes(start, notes);
-        }
-        if let Some(detail) = problem {
-            self.found
+        self.found.unpacked += peek.unpacked();
+        let (pieces, error) = peek.finish();
+        let mut notes = Notes::default();
+        if let Some(detail) = broken {
+            notes
                 .problems
-                .push(start, ProblemKind::MalformedCubin, detail);
+                .push((ProblemKind::MalformedCubin, detail.to_owned()));
+        } else if let Some(error) = error {
+            notes
+                .problems
+                .push((ProblemKind::UnreadablePayload, error.detail().to_owned()));
         }
-        self.add_bare(start, self.position + cursor as u64, key, problem.is_some());
-        (State::Hunt, Flow::Go)
+        key = resolve_framed_cubin(&pieces, &mut notes).unwrap_or(key);
+        let damaged = !notes.problems.is_empty();
+        self.take_notes(start, notes);
+        self.add_bare(start, end, key, damaged);
     }
 
     pub(super) fn bare_ptx(
@@ -215,8 +214,9 @@ impl Scanner {
                 Flow::Need(PTX_ENTRY.len().max(upto - take + 1)),
             );
         }
-        // A signature may begin with a byte that is text.
+        // A signature may begin with a byte that is text. What ends otherwise than text does may go on.
         let terminated = end.is_none_or(|end| rest.get(end) == Some(&0));
+        text.key.empty &= terminated;
         *cursor += if terminated {
             upto
         } else {

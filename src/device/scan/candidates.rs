@@ -1,13 +1,14 @@
 //! Hits of the search, validated: each either begins device code or is nothing.
 
-use crate::device::cubin::{CubinHead, HEAD_LEN, NOTE_NAME};
+use crate::device::cubin::{CubinHead, HEAD_LEN};
 use crate::device::fatbin::{FatbinHeader, HEADER_LEN, looks_like_entry};
 use crate::device::hunt::{FRAME_HEAD_MAX, FrameHead, block_head};
 use crate::device::image::{ImageKey, ImageKind};
-use crate::device::inspect::{Notes, hides_suffix, resolve_bare_cubin};
+use crate::device::inspect::{FRAME_MAX, Notes, frame_pieces, resolve_bare_cubin};
 use crate::device::le::u64_at;
 use crate::device::payload::{Coding, Peek, Piece};
 use crate::device::ptx;
+use crate::device::tally::Images;
 use crate::problem::ProblemKind;
 
 use super::bare::{BareCubin, BarePtx, Frame};
@@ -15,12 +16,11 @@ use super::skip::FATBIN_PROBE;
 use super::walk::Walk;
 use super::{Scanner, State};
 
-/// Beginning of a bare cubin that is kept: names, symbols and attributes come before the code.
-const BARE_CUBIN_HEAD: u64 = 256 << 10;
+/// Beginning of a bare cubin that is kept: names, symbols, debug information and attributes come before the
+/// code (the toolkit's note 3.2 MB into one of 2,422 real cubins, FORMAT.md §7.3).
+const BARE_CUBIN_HEAD: u64 = 4 << 20;
 /// Largest section table of a bare cubin that is read.
 const SECTION_TABLE_MAX: u64 = 4 << 20;
-/// What is unpacked at most of a zstd frame to find the tool's note (seen up to 3.2 MB into a cubin).
-const FRAME_PEEK_MAX: u64 = 4 << 20;
 /// Candidates that were no fatbins, remembered until the sections are known.
 const SUSPECTS_MAX: usize = 64;
 /// Device-link records remembered.
@@ -45,8 +45,15 @@ impl Scanner {
             return Candidate::Need(header_len + 4);
         }
         let entry = data.get(header_len..).unwrap_or_default();
-        let (Some(header), true) = (header, looks_like_entry(entry) || at == 0) else {
-            if self.found.suspects.len() < SUSPECTS_MAX {
+        // A file that begins with a fatbin is one, whatever its entries are like.
+        let plausible = looks_like_entry(entry) || at == 0 && data.len() >= header_len;
+        let Some(header) = header.filter(|_| plausible) else {
+            if at == 0 {
+                let detail = "the file begins like a fatbin and does not go on like one";
+                self.found
+                    .problems
+                    .push(at, ProblemKind::MalformedFatbin, detail);
+            } else if self.found.suspects.len() < SUSPECTS_MAX {
                 self.found.suspects.push(at);
             }
             return Candidate::Reject;
@@ -58,7 +65,7 @@ impl Scanner {
             start: at,
             end: claimed_end.unwrap_or(u64::MAX),
             damaged: false,
-            images: Vec::new(),
+            images: Images::default(),
             names: Vec::new(),
         };
         if header.version != 1 {
@@ -70,12 +77,10 @@ impl Scanner {
         }
         if let Some(len) = self.len.filter(|len| walk.end > *len) {
             let detail = match claimed_end {
-                Some(end) => {
-                    format!(
-                        "the fatbin claims to end {} bytes after the file does",
-                        end - len
-                    )
-                }
+                Some(end) => format!(
+                    "the fatbin claims to end {} bytes after the file does",
+                    end - len
+                ),
                 None => "the fatbin claims to end beyond any file".to_owned(),
             };
             self.spoil(&mut walk, at, ProblemKind::MalformedFatbin, detail);
@@ -88,10 +93,17 @@ impl Scanner {
         if data.len() < HEAD_LEN && !eof {
             return Candidate::Need(HEAD_LEN);
         }
+        let problems = &mut self.found.problems;
         let Some(head) = CubinHead::parse(data) else {
+            if CubinHead::is_cut(data) {
+                problems.push(
+                    at,
+                    ProblemKind::Truncated,
+                    "the file ends inside the header of a cubin",
+                );
+            }
             return Candidate::Reject;
         };
-        let problems = &mut self.found.problems;
         let tables = head
             .tables_end()
             .and_then(|len| Some((len, head.section_table()?)));
@@ -111,12 +123,11 @@ impl Scanner {
             end = file_len;
             damaged = true;
         }
-        let want = |len: u64| usize::try_from(len).unwrap_or(usize::MAX);
-        let pieces = vec![
-            Piece::new(0, want(len.min(BARE_CUBIN_HEAD))),
-            Piece::new(table, want(table_len.min(SECTION_TABLE_MAX))),
-        ];
-        let peek = Some(Peek::new(Coding::None, pieces, u64::MAX));
+        let peek = Some(Peek::new(
+            Coding::None,
+            cubin_pieces(len, table, table_len),
+            u64::MAX,
+        ));
         let cubin = BareCubin {
             start: at,
             end,
@@ -127,7 +138,7 @@ impl Scanner {
         Candidate::Accept(State::Cubin(Box::new(cubin)), 0)
     }
 
-    pub(super) fn frame_candidate(data: &[u8], at: u64, eof: bool) -> Candidate {
+    pub(super) fn frame_candidate(&self, data: &[u8], at: u64, eof: bool) -> Candidate {
         if data.len() < FRAME_HEAD_MAX + 3 && !eof {
             return Candidate::Need(FRAME_HEAD_MAX + 3);
         }
@@ -146,28 +157,28 @@ impl Scanner {
         peek.push(data.get(..first_block).unwrap_or(data));
         let (pieces, _) = peek.finish();
         let unpacked = pieces.first().map(Vec::as_slice).unwrap_or_default();
+        let Some(cubin) = CubinHead::parse(unpacked) else {
+            return Candidate::Reject;
+        };
         let Some(key) = resolve_bare_cubin(unpacked, None, &mut Notes::default()) else {
             return Candidate::Reject;
         };
-        let peek = hides_suffix(unpacked).then(|| {
-            let want =
-                usize::try_from(head.claimed_content.min(FRAME_PEEK_MAX)).unwrap_or(usize::MAX);
-            Peek::new(
-                Coding::Zstd,
-                vec![Piece::new(0, want).until(NOTE_NAME)],
-                FRAME_PEEK_MAX,
-            )
-        });
-        let left = head.len as u64;
+        let pieces = frame_pieces(
+            &cubin,
+            head.claimed_content,
+            !self.found.toolkits.is_empty(),
+        );
+        let mut peek = Peek::new(Coding::Zstd, pieces, self.unpack_limit(FRAME_MAX));
+        peek.push(data.get(..head.len).unwrap_or(data));
         let frame = Frame {
             start: at,
-            left,
+            left: 0,
             last: false,
             checksum: head.checksum,
             key,
             peek,
         };
-        Candidate::Accept(State::Frame(Box::new(frame)), 0)
+        Candidate::Accept(State::Frame(Box::new(frame)), head.len)
     }
 
     pub(super) fn ptx_candidate(data: &[u8], at: u64, eof: bool) -> Candidate {
@@ -178,11 +189,15 @@ impl Scanner {
         if data.len() < ptx::HEAD_MAX && !eof {
             return Candidate::Need(ptx::HEAD_MAX);
         }
-        let end = data
-            .iter()
-            .position(|byte| !ptx::is_text(*byte))
-            .unwrap_or(data.len());
-        let Some(head) = data.get(..end).and_then(ptx::parse_head) else {
+        let head = data.get(..ptx::HEAD_MAX).unwrap_or(data);
+        // most hits are no directives, and that is cheap to see; a comment may be in any alphabet
+        let text = ptx::parse_head(head).and_then(|_| {
+            let end = head
+                .iter()
+                .position(|byte| !ptx::is_text(*byte) && byte.is_ascii());
+            head.get(..end.unwrap_or(head.len()))
+        });
+        let Some(head) = text.and_then(ptx::parse_head) else {
             return Candidate::Reject;
         };
         let key = ImageKey {
@@ -206,4 +221,13 @@ impl Scanner {
         }
         Candidate::Reject
     }
+}
+
+/// What is looked at of a cubin outside fatbins: its beginning and its section table.
+fn cubin_pieces(len: u64, table: u64, table_len: u64) -> Vec<Piece> {
+    let want = |len: u64| usize::try_from(len).unwrap_or(usize::MAX);
+    vec![
+        Piece::new(0, want(len.min(BARE_CUBIN_HEAD))),
+        Piece::new(table, want(table_len.min(SECTION_TABLE_MAX))),
+    ]
 }

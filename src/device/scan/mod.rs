@@ -23,12 +23,16 @@ use super::image::{ImageKey, ImageKind};
 use super::inspect::{Notes, Resolved};
 use super::payload::Coding;
 use super::report::{Problems, Scanned};
-use super::tally::{Tally, Unit};
+use super::tally::{Images, Tally, Unit};
 
 use bare::{BareCubin, BarePtx, Frame};
 use candidates::Candidate;
 use walk::{Payload, Walk};
 
+/// Bytes of payloads that are unpacked of any file.
+const UNPACK_FREE: u64 = 1 << 30;
+/// Bytes more for every byte of the file.
+const UNPACK_RATIO: u64 = 64;
 const LTO_IR_MAGIC: [u8; 4] = [0xed, 0x43, 0x4e, 0x7f];
 
 /// Finds device code in one file, fed in order.
@@ -53,6 +57,8 @@ pub(in crate::device) struct Found {
     pub(in crate::device) host: HostImage,
     pub(in crate::device) toolkits: BTreeSet<ToolkitVersion>,
     pub(in crate::device) problems: Problems,
+    /// Bytes that payloads were unpacked to.
+    unpacked: u64,
     /// Addresses of device-linked fatbins.
     pub(in crate::device) links: Vec<u64>,
     /// Offsets of fatbin magics that no fatbin follows.
@@ -99,6 +105,7 @@ impl Scanner {
                 host: HostImage::new(len),
                 toolkits: BTreeSet::new(),
                 problems: Problems::default(),
+                unpacked: 0,
                 links: Vec::new(),
                 suspects: Vec::new(),
             },
@@ -159,6 +166,7 @@ impl Scanner {
                 .problems
                 .push(self.position, ProblemKind::SizeMismatch, detail);
         }
+        self.found.host.end(self.position);
         Scanned::new(self.found, self.position)
     }
 
@@ -216,7 +224,7 @@ impl Scanner {
             let candidate = match signature {
                 Signature::Fatbin => self.fatbin_candidate(rest, at, eof),
                 Signature::Elf => self.cubin_candidate(rest, at, eof),
-                Signature::ZstdFrame => Self::frame_candidate(rest, at, eof),
+                Signature::ZstdFrame => self.frame_candidate(rest, at, eof),
                 Signature::Ptx => Self::ptx_candidate(rest, at, eof),
                 Signature::DeviceLink => self.device_link(rest, eof),
             };
@@ -263,6 +271,16 @@ impl Scanner {
         }
     }
 
+    /// Bytes that the next payload may unpack to, `most` at most: honest files unpack to a few times their
+    /// size, so one that asks for more and more gets no more than that.
+    fn unpack_limit(&self, most: u64) -> u64 {
+        let earned = self
+            .position
+            .saturating_mul(UNPACK_RATIO)
+            .saturating_add(UNPACK_FREE);
+        most.min(earned.saturating_sub(self.found.unpacked))
+    }
+
     fn add(&mut self, walk: Walk, end: u64) {
         let Walk {
             start,
@@ -282,10 +300,10 @@ impl Scanner {
     }
 
     fn add_bare(&mut self, start: u64, end: u64, key: ImageKey, damaged: bool) {
-        let images = vec![Resolved {
+        let images = Images::one(Resolved {
             key,
             bytes: end.saturating_sub(start),
-        }];
+        });
         self.add_unit(Unit {
             start,
             end,

@@ -4,12 +4,10 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-use crate::device::fatbin::{FatbinHeader, HEADER_LEN, looks_like_entry};
-use crate::device::hunt::OVERLAP;
+use crate::device::fatbin::{FatbinHeader, HEADER_LEN, MAGIC, looks_like_entry};
 
-/// A fatbin header with the fields that every toolkit writes alike.
-static NESTED: LazyLock<Finder<'static>> =
-    LazyLock::new(|| Finder::new(&[0x50, 0xed, 0x55, 0xba, 1, 0, 0x10, 0]));
+/// What a fatbin begins with, wherever one may have been hidden behind a bogus size.
+pub(super) static NESTED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(&MAGIC));
 /// Bytes that tell a fatbin from eight bytes that look like one.
 pub(super) const FATBIN_PROBE: usize = HEADER_LEN + 4;
 
@@ -22,17 +20,8 @@ pub(super) enum Skip {
     Truncated,
 }
 
-/// How much of a region with `left` bytes to skip, where its bytes cannot be mistaken for anything.
-pub(super) fn unguarded(rest: &[u8], left: u64, eof: bool) -> Skip {
-    let take = usize::try_from(left).unwrap_or(usize::MAX).min(rest.len());
-    match take {
-        0 if eof => Skip::Truncated,
-        0 => Skip::Need(1),
-        take => Skip::Take(take),
-    }
-}
-
-/// The same for bytes in which another fatbin may have been hidden behind a bogus size.
+/// How much of a region with `left` bytes to skip, in which another fatbin may have been hidden behind a
+/// bogus size: in compressed payloads too, whose decoder stops where the data does.
 pub(super) fn guarded(rest: &[u8], left: u64, eof: bool) -> Skip {
     let left = usize::try_from(left).unwrap_or(usize::MAX);
     let region = rest.get(..left).unwrap_or(rest);
@@ -41,28 +30,39 @@ pub(super) fn guarded(rest: &[u8], left: u64, eof: bool) -> Skip {
     while let Some(found) = region.get(from..).and_then(|region| NESTED.find(region)) {
         let at = from + found;
         let nested = rest.get(at..).unwrap_or_default();
-        if nested.len() < FATBIN_PROBE && !eof {
-            return if at == 0 {
-                Skip::Need(FATBIN_PROBE)
-            } else {
-                Skip::Take(at)
-            };
+        match begins_fatbin(nested) {
+            Err(need) if !eof => {
+                return if at == 0 {
+                    Skip::Need(need)
+                } else {
+                    Skip::Take(at)
+                };
+            }
+            Ok(true) => return Skip::Nested(at),
+            _ => from = at + 1,
         }
-        if FatbinHeader::parse(nested).is_some()
-            && looks_like_entry(nested.get(HEADER_LEN..).unwrap_or_default())
-        {
-            return Skip::Nested(at);
-        }
-        from = at + 1;
     }
     let take = if whole {
         region.len()
     } else {
-        region.len().saturating_sub(OVERLAP)
+        region.len().saturating_sub(MAGIC.len() - 1)
     };
     match take {
         0 if eof => Skip::Truncated,
         0 => Skip::Need(left.min(FATBIN_PROBE)),
         take => Skip::Take(take),
     }
+}
+
+/// Whether a fatbin with its first entry begins here, or how many bytes it takes to say so.
+pub(super) fn begins_fatbin(data: &[u8]) -> Result<bool, usize> {
+    if data.len() < FATBIN_PROBE {
+        return Err(FATBIN_PROBE);
+    }
+    let Some(header) = FatbinHeader::parse(data) else {
+        return Ok(false);
+    };
+    let header_len = usize::from(header.header_len);
+    let need = header_len + FATBIN_PROBE - HEADER_LEN;
+    data.get(header_len..need).map(looks_like_entry).ok_or(need)
 }

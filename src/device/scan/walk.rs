@@ -1,11 +1,11 @@
 //! Inside a fatbin: its entries and their payloads.
 
 use crate::device::fatbin::{Entry, EntryError};
-use crate::device::inspect::{Inspection, Notes, Resolved};
-use crate::device::payload::Coding;
+use crate::device::inspect::{Inspection, Notes};
+use crate::device::tally::{Images, NAME_LEN_MAX, NAMES_MAX};
 use crate::problem::ProblemKind;
 
-use super::skip::{Skip, guarded, unguarded};
+use super::skip::{NESTED, Skip, begins_fatbin, guarded};
 use super::{Flow, Scanner, State};
 
 /// A fatbin on the way.
@@ -14,8 +14,20 @@ pub(super) struct Walk {
     pub(super) start: u64,
     pub(super) end: u64,
     pub(super) damaged: bool,
-    pub(super) images: Vec<Resolved>,
-    pub(super) names: Vec<Vec<u8>>,
+    pub(super) images: Images,
+    pub(super) names: Vec<String>,
+}
+
+impl Walk {
+    fn add_name(&mut self, identifier: &[u8]) {
+        if self.names.len() < NAMES_MAX && !identifier.is_empty() {
+            let shown =
+                String::from_utf8_lossy(identifier.get(..NAME_LEN_MAX).unwrap_or(identifier));
+            if !self.names.iter().any(|name| *name == shown) {
+                self.names.push(shown.into_owned());
+            }
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -23,8 +35,6 @@ pub(super) struct Payload {
     pub(super) walk: Walk,
     pub(super) entry_at: u64,
     pub(super) left: u64,
-    /// Whether stored bytes could hide the header of another fatbin.
-    pub(super) plain: bool,
     pub(super) inspection: Inspection,
 }
 
@@ -42,19 +52,34 @@ impl Scanner {
             self.add(walk, at);
             return (State::Hunt, Flow::Go);
         }
+        let limit = self.unpack_limit(u64::MAX);
         let rest = data.get(*cursor..).unwrap_or_default();
-        match Entry::parse(rest, walk.end - at) {
+        let entry = Entry::parse(rest, walk.end - at).and_then(|entry| {
+            let header = rest.get(..entry.header_len).unwrap_or_default();
+            let mut magics = NESTED
+                .find_iter(header)
+                .map(|at| rest.get(at..).unwrap_or_default());
+            match magics.find_map(|nested| {
+                begins_fatbin(nested).map_or_else(|_| None, |yes| yes.then_some(()))
+            }) {
+                Some(()) => Err(EntryError::Malformed(
+                    "another fatbin begins inside the header of an entry",
+                )),
+                None => Ok(entry),
+            }
+        });
+        match entry {
             Ok(entry) => {
                 *cursor += entry.header_len;
-                walk.names
-                    .extend(entry.parts.iter().map(|(_, part)| part.identifier.clone()));
-                walk.names.push(entry.identifier.clone());
+                for (_, part) in &entry.parts {
+                    walk.add_name(&part.identifier);
+                }
+                walk.add_name(&entry.identifier);
                 let payload = Payload {
                     walk,
                     entry_at: at,
                     left: entry.payload_len,
-                    plain: entry.coding == Coding::None,
-                    inspection: Inspection::new(entry, !self.found.toolkits.is_empty()),
+                    inspection: Inspection::new(entry, !self.found.toolkits.is_empty(), limit),
                 };
                 (State::Payload(Box::new(payload)), Flow::Go)
             }
@@ -85,12 +110,7 @@ impl Scanner {
             return (State::Entry(walk), Flow::Go);
         }
         let rest = data.get(*cursor..).unwrap_or_default();
-        let skip = if payload.plain {
-            guarded(rest, payload.left, eof)
-        } else {
-            unguarded(rest, payload.left, eof)
-        };
-        let (take, end) = match skip {
+        let (take, end) = match guarded(rest, payload.left, eof) {
             Skip::Need(n) => return (State::Payload(payload), Flow::Need(n)),
             Skip::Take(take) => (take, None),
             Skip::Nested(take) => {
@@ -128,7 +148,16 @@ impl Scanner {
             ..
         } = payload;
         let mut notes = Notes::default();
-        walk.images.extend(inspection.finish(truncated, &mut notes));
+        self.found.unpacked += inspection.unpacked();
+        for image in inspection.finish(truncated, &mut notes) {
+            if !walk.images.add(image) {
+                let detail = "a fatbin holds images of more kinds than are counted";
+                walk.damaged = true;
+                self.found
+                    .problems
+                    .push_once(walk.start, ProblemKind::LimitExceeded, detail);
+            }
+        }
         walk.damaged |= !notes.problems.is_empty();
         self.take_notes(entry_at, notes);
         walk
