@@ -32,7 +32,7 @@ pub fn main() -> ExitCode {
         }
     };
     let output = Output::new(args.colour);
-    match run(args, &output) {
+    match run(&args, &output) {
         Ok(exit) => exit.into(),
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
             Exit::Pass.into()
@@ -44,11 +44,11 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn run(args: Args, output: &Output) -> Result<Exit, Failure> {
-    match args.command {
+fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    match &args.command {
         Command::Check(args) => commands::check::run(args, output),
         Command::Inspect(args) => commands::inspect::run(args, output),
-        Command::Explain(args) => commands::explain::run(&args, output),
+        Command::Explain(args) => commands::explain::run(args, output),
         Command::Policy(args) => commands::policy::run(args, output),
     }
 }

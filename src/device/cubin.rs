@@ -254,16 +254,16 @@ impl<'a> Cubin<'a> {
         }
     }
 
-    /// Whether it holds any machine code. `None` where the section names are out of reach.
-    pub(super) fn has_code(&self) -> Option<bool> {
+    /// The names of its functions, kernels and others. `None` where the section names are out of reach.
+    pub(super) fn functions(&self) -> Option<Vec<&'a [u8]>> {
         let names = self.sections().nth(usize::from(self.head.names_index))?;
         let names = self.content(names)?;
-        let mut code = false;
+        let mut functions = Vec::new();
         for section in self.sections() {
             let name = c_str(names, usize::try_from(section.name).ok()?)?;
-            code |= name.starts_with(b".text.") && section.len > 0;
+            functions.extend(name.strip_prefix(b".text.").filter(|_| section.len > 0));
         }
-        Some(code)
+        Some(functions)
     }
 
     /// The toolkit that made it.

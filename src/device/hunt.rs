@@ -136,6 +136,7 @@ mod tests {
 
     #[test]
     fn hits_come_in_order_whatever_they_are() {
+        use Signature::{Elf, Fatbin, Ptx, ZstdFrame};
         let data = b"..\x7fELF.version\x50\xed\x55\xba\x28\xb5\x2f\xfd\x7fELF";
         let mut hits = Hits::new(data);
         let mut from = 0;
@@ -144,7 +145,6 @@ mod tests {
             seen.push((at, signature));
             from = at + 1;
         }
-        use Signature::{Elf, Fatbin, Ptx, ZstdFrame};
         assert_eq!(
             seen,
             [(2, Elf), (6, Ptx), (14, Fatbin), (18, ZstdFrame), (22, Elf)]

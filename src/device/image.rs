@@ -176,6 +176,8 @@ pub struct FatbinClass {
     pub device_linked: bool,
     /// Whether some of what their headers promise could not be read.
     pub damaged: bool,
+    /// What the caller's recogniser says of all of their kernels.
+    pub owner: Option<u16>,
     /// The images, ascending by key.
     pub images: Vec<ImageTally>,
     /// How many fatbins (or bare images).

@@ -14,6 +14,7 @@ use super::cubin::{
 };
 use super::fatbin::Entry;
 use super::image::{HeaderClaim, ImageKey, ImageKind};
+use super::owner::{Owner, Recogniser};
 use super::payload::{Coding, Peek, Piece};
 use super::ptx;
 
@@ -40,9 +41,33 @@ pub(super) struct Resolved {
 
 /// What was seen beside the image itself.
 #[derive(Debug, Default)]
-pub(super) struct Notes {
+pub(super) struct Notes<'r> {
     pub(super) toolkits: BTreeSet<ToolkitVersion>,
     pub(super) problems: Vec<(ProblemKind, String)>,
+    /// Whose the kernels are.
+    pub(super) owner: Owner,
+    recogniser: Recogniser<'r>,
+}
+
+impl<'r> Notes<'r> {
+    pub(super) fn new(recogniser: Recogniser<'r>) -> Self {
+        Self {
+            recogniser,
+            ..Self::default()
+        }
+    }
+
+    /// Takes note of the functions of a cubin, where they can be seen.
+    fn see_functions(&mut self, functions: Option<&[&[u8]]>) {
+        let owner = match functions {
+            Some(functions) => functions
+                .iter()
+                .map(|name| self.recogniser.owner(name))
+                .fold(Owner::Unseen, Owner::and),
+            None => Owner::Other,
+        };
+        self.owner = self.owner.and(owner);
+    }
 }
 
 /// The inspection of one entry while its payload passes.
@@ -113,7 +138,7 @@ impl Inspection {
     }
 
     /// The images of the entry. `truncated` says that the payload did not pass whole.
-    pub(super) fn finish(self, truncated: bool, notes: &mut Notes) -> Vec<Resolved> {
+    pub(super) fn finish(self, truncated: bool, notes: &mut Notes<'_>) -> Vec<Resolved> {
         let Self { entry, peek, .. } = self;
         let (pieces, error) = peek.finish();
         if let Some(error) = error {
@@ -197,7 +222,7 @@ fn needs_whole(entry: &Entry, toolkit_known: bool) -> bool {
     abi_8 && (hidden_suffix || !toolkit_known)
 }
 
-fn resolve(entry: &Entry, payload: &[u8], readable: bool, notes: &mut Notes) -> ImageKey {
+fn resolve(entry: &Entry, payload: &[u8], readable: bool, notes: &mut Notes<'_>) -> ImageKey {
     let mut key = ImageKey {
         kind: entry.kind,
         target: entry.claimed_target,
@@ -209,7 +234,7 @@ fn resolve(entry: &Entry, payload: &[u8], readable: bool, notes: &mut Notes) -> 
     };
     match entry.kind {
         ImageKind::Ptx | ImageKind::RelocatablePtx => {
-            resolve_ptx(&mut key, entry, payload, readable, notes)
+            resolve_ptx(&mut key, entry, payload, readable, notes);
         }
         ImageKind::Cubin => resolve_cubin(&mut key, entry, payload, readable, notes),
         _ => {}
@@ -222,7 +247,7 @@ fn resolve_ptx(
     entry: &Entry,
     payload: &[u8],
     readable: bool,
-    notes: &mut Notes,
+    notes: &mut Notes<'_>,
 ) {
     let text_end = memchr::memchr(0, payload);
     let text = text_end
@@ -254,7 +279,7 @@ fn resolve_cubin(
     entry: &Entry,
     payload: &[u8],
     readable: bool,
-    notes: &mut Notes,
+    notes: &mut Notes<'_>,
 ) {
     let Some(head) = CubinHead::parse(payload) else {
         if readable {
@@ -268,10 +293,12 @@ fn resolve_cubin(
     key.relocatable = head.relocatable;
     notes.toolkits.extend(head.toolkit);
     let whole = Cubin::whole(payload);
-    if let Some(cubin) = whole {
-        notes.toolkits.extend(cubin.toolkit());
-        key.empty = !head.relocatable && cubin.has_code() == Some(false);
-    }
+    notes
+        .toolkits
+        .extend(whole.and_then(|cubin| cubin.toolkit()));
+    let functions = whole.and_then(|cubin| cubin.functions());
+    notes.see_functions(functions.as_deref());
+    key.empty = !head.relocatable && functions.is_some_and(|functions| functions.is_empty());
     let Some(target) = head.target else { return };
     let specific = entry.compat.as_deref().and_then(compat_is_arch_specific);
     let specific = specific.or_else(|| whole.and_then(|cubin| cubin.is_arch_specific()));
@@ -300,7 +327,7 @@ fn with_suffix(cubin: SmTarget, specific: Option<bool>, claimed: Option<SmTarget
 pub(super) fn resolve_bare_cubin(
     bytes: &[u8],
     table: Option<&[u8]>,
-    notes: &mut Notes,
+    notes: &mut Notes<'_>,
 ) -> Option<ImageKey> {
     let head = CubinHead::parse(bytes)?;
     notes.toolkits.extend(head.toolkit);
@@ -314,6 +341,8 @@ pub(super) fn resolve_bare_cubin(
             .problems
             .push((ProblemKind::UnreadablePayload, UNSEEN_SUFFIX.to_owned()));
     }
+    let functions = cubin.and_then(|cubin| cubin.functions());
+    notes.see_functions(functions.as_deref());
     Some(ImageKey {
         kind: ImageKind::Cubin,
         target: head
@@ -323,7 +352,7 @@ pub(super) fn resolve_bare_cubin(
         coding: Coding::None,
         header: None,
         relocatable: head.relocatable,
-        empty: !head.relocatable && cubin.and_then(|cubin| cubin.has_code()) == Some(false),
+        empty: !head.relocatable && functions.is_some_and(|functions| functions.is_empty()),
     })
 }
 
@@ -346,7 +375,7 @@ pub(super) fn frame_pieces(head: &CubinHead, len: u64, toolkit_known: bool) -> V
 }
 
 /// A cubin in a zstd frame, of which [`frame_pieces`] are known.
-pub(super) fn resolve_framed_cubin(pieces: &[Vec<u8>], notes: &mut Notes) -> Option<ImageKey> {
+pub(super) fn resolve_framed_cubin(pieces: &[Vec<u8>], notes: &mut Notes<'_>) -> Option<ImageKey> {
     let bytes = pieces.first()?;
     // The note repeats the target that the assembler was called for.
     let Some((toolkit, Some(target))) = tool_at_beginning(bytes) else {

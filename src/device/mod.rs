@@ -12,6 +12,7 @@ mod image;
 mod inspect;
 mod le;
 mod lz4;
+mod owner;
 mod payload;
 mod ptx;
 mod report;
@@ -21,6 +22,7 @@ mod tally;
 
 pub use host::{HostFacts, HostFormat};
 pub use image::{FatbinClass, HeaderClaim, ImageKey, ImageKind, ImageTally, Place};
+pub use owner::Recognise;
 pub use payload::Coding;
 pub use report::{DeviceProblem, DeviceReport, Scanned};
 pub use scan::Scanner;

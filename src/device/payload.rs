@@ -244,6 +244,17 @@ impl Peek {
         }
     }
 
+    /// What was collected of each piece so far, where there are as many.
+    pub(super) fn so_far<const N: usize>(&self) -> Option<[&[u8]; N]> {
+        let pieces: Vec<&[u8]> = self
+            .collector
+            .pieces
+            .iter()
+            .map(|piece| piece.got.as_slice())
+            .collect();
+        pieces.try_into().ok()
+    }
+
     /// Bytes that were unpacked so far.
     pub(super) fn unpacked(&self) -> u64 {
         self.collector.position
@@ -339,7 +350,7 @@ mod tests {
         let expected: Vec<Vec<u8>> = pieces
             .iter()
             .map(|&(start, want)| {
-                let start = start as usize;
+                let start = usize::try_from(start).unwrap();
                 plain[start..(start + want).min(plain.len())].to_vec()
             })
             .collect();
@@ -409,7 +420,7 @@ mod tests {
 
     #[test]
     fn says_when_a_piece_lies_behind_the_limit() {
-        let zstd = zstd::bulk::compress(&[7; 100_000], 3).unwrap();
+        let zstd = zstd::bulk::compress(&vec![7; 100_000], 3).unwrap();
         for (limit, error) in [(50_000, Some(PeekError::TooLarge)), (100_000, None)] {
             let mut peek = Peek::new(Coding::Zstd, vec![Piece::new(99_000, 10)], limit);
             peek.push(&zstd);

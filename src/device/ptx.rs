@@ -72,9 +72,22 @@ impl<'a> Tokens<'a> {
     }
 }
 
+/// The names of the kernels in `text`.
+pub(super) fn kernels(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    memchr::memmem::find_iter(text, ENTRY).filter_map(|at| {
+        let mut tokens = Tokens {
+            rest: text.get(at + ENTRY.len()..)?,
+        };
+        tokens.next()
+    })
+}
+
+/// The directive before the name of a kernel.
+pub(super) const ENTRY: &[u8] = b".entry";
+
 /// Whether `text`, which is a whole PTX module, has no kernel.
 pub(super) fn has_no_kernel(text: &[u8]) -> bool {
-    memchr::memmem::find(text, b".entry").is_none()
+    memchr::memmem::find(text, ENTRY).is_none()
 }
 
 /// Whether a byte may stand in PTX text.

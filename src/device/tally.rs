@@ -30,6 +30,7 @@ type Signature = (Flags, Vec<(ImageKey, u64)>);
 struct Flags {
     bare: bool,
     damaged: bool,
+    owner: Option<u16>,
 }
 
 /// A fatbin or a bare image, complete.
@@ -39,6 +40,8 @@ pub(super) struct Unit {
     pub(super) end: u64,
     pub(super) bare: bool,
     pub(super) damaged: bool,
+    /// Whose code it is, where the caller's recogniser knows.
+    pub(super) owner: Option<u16>,
     pub(super) images: Images,
     pub(super) names: Vec<String>,
 }
@@ -48,13 +51,13 @@ pub(super) struct Unit {
 pub(super) struct Images(BTreeMap<ImageKey, (u64, u64)>);
 
 impl Images {
-    pub(super) fn one(image: Resolved) -> Self {
+    pub(super) fn one(image: &Resolved) -> Self {
         Self(BTreeMap::from([(image.key, (1, image.bytes))]))
     }
 
     /// Counts an image; refuses where there are too many different ones.
     #[must_use]
-    pub(super) fn add(&mut self, image: Resolved) -> bool {
+    pub(super) fn add(&mut self, image: &Resolved) -> bool {
         if self.0.len() >= KEYS_MAX && !self.0.contains_key(&image.key) {
             return false;
         }
@@ -97,6 +100,7 @@ impl Tally {
         let flags = Flags {
             bare: unit.bare,
             damaged: unit.damaged,
+            owner: unit.owner,
         };
         let signature: Signature = (
             flags,
@@ -173,6 +177,7 @@ impl Tally {
                     place,
                     device_linked: linked,
                     damaged: flags.damaged,
+                    owner: flags.owner,
                     images: keys
                         .iter()
                         .map(|&(key, per_fatbin)| ImageTally {

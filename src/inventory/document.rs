@@ -27,6 +27,12 @@ struct Document {
     artifacts: Vec<ArtifactForm>,
 }
 
+/// What is read first, whatever the version.
+#[derive(Debug, Deserialize)]
+struct Version {
+    schema: String,
+}
+
 #[derive(Debug, Serialize, Deserialize)]
 struct ArtifactForm {
     input: String,
@@ -158,10 +164,6 @@ pub fn from_json(origin: &str, text: &str) -> Result<Inventory, Error> {
         )
         .with_hint("write one with `smgate inspect --format json INPUT... > FILE`")
     };
-    #[derive(Deserialize)]
-    struct Version {
-        schema: String,
-    }
     let version: Version =
         serde_json::from_str(text).map_err(|error| invalid(error.to_string()))?;
     if version.schema != SCHEMA {
@@ -337,7 +339,7 @@ impl ArtifactForm {
     fn into_artifact(self, index: usize) -> Result<Artifact, String> {
         let kind = find(
             ArtifactKind::ALL,
-            |kind| kind.id(),
+            ArtifactKind::id,
             &self.kind,
             "an artifact kind",
         )?;
@@ -384,7 +386,7 @@ impl LibraryForm {
     fn into_library(self, packages: &[Package]) -> Result<Library, String> {
         let format = find(
             HostFormat::ALL,
-            |format| format.id(),
+            HostFormat::id,
             &self.format,
             "a file format",
         )?;
@@ -445,6 +447,8 @@ impl ClassForm {
                 relocatable: self.relocatable,
                 device_linked: self.device_linked,
                 damaged: self.damaged,
+                // what it said is in `own` and `component`
+                owner: None,
                 images: self
                     .images
                     .into_iter()
@@ -477,7 +481,7 @@ impl ClassImage {
                 kind,
                 target: parse_target(self.target)?,
                 isa: self.isa,
-                coding: find(Coding::ALL, |coding| coding.id(), &self.coding, "a coding")?,
+                coding: find(Coding::ALL, Coding::id, &self.coding, "a coding")?,
                 header,
                 relocatable: self.relocatable,
                 empty: self.empty,
@@ -492,11 +496,11 @@ impl ProblemForm {
     fn into_problem(self, artifact: &Locator) -> Result<Problem, String> {
         let kind = find(
             ProblemKind::ALL,
-            |kind| kind.id(),
+            ProblemKind::id,
             &self.kind,
             "a problem kind",
         )?;
-        let extent = find(Extent::ALL, |extent| extent.id(), &self.extent, "an extent")?;
+        let extent = find(Extent::ALL, Extent::id, &self.extent, "an extent")?;
         Ok(Problem::new(
             kind,
             artifact.reported(&self.at),

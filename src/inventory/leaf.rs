@@ -8,6 +8,7 @@ use crate::device::{DeviceReport, SNIFF_LEN, Scanned, Scanner, worth_scanning};
 use crate::limits::Budget;
 use crate::locator::Locator;
 use crate::problem::{Extent, Problem};
+use crate::tables::Tables;
 
 /// Bytes moved at a time.
 pub(super) const CHUNK: usize = 256 << 10;
@@ -58,6 +59,7 @@ pub(super) fn read(
     size: u64,
     at: &Locator,
     budget: &Budget,
+    tables: &Tables,
     buffer: &mut [u8],
 ) -> (Leaf, Vec<Problem>) {
     let fault = |fault: Fault| vec![fault.at(at.clone(), Extent::Member)];
@@ -86,7 +88,8 @@ pub(super) fn read(
         None if !worth_scanning(name, head) => return (Leaf::Other, Vec::new()),
         None => {}
     }
-    let mut scanner = Scanner::new(Some(size));
+    let recognise = |kernel: &str| tables.kernel_owner(kernel);
+    let mut scanner = Scanner::new(Some(size)).with_recogniser(&recognise);
     scanner.feed(head);
     while !ended {
         match fill(&mut *reader, buffer, 1) {

@@ -26,12 +26,17 @@ pub(super) fn library(
         return None;
     }
     // A package that is this library of NVIDIA's is judged by it.
-    let foreign =
-        vendor.filter(|row| !package.is_some_and(|package| row.is_package(&package.name)));
-    let code = report.classes.into_iter().map(|class| Code {
-        class,
-        own: foreign.is_none(),
-        component: foreign.map(component),
+    let foreign = vendor.filter(|row| !is_package(row, package));
+    let code = report.classes.into_iter().map(|class| {
+        // linked statically into a library that is the package's own
+        let linked = class.owner.and_then(|owner| tables.kernel_vendor(owner));
+        let linked = linked.filter(|row| !is_package(row, package));
+        let foreign = foreign.or(linked);
+        Code {
+            class,
+            own: foreign.is_none(),
+            component: foreign.map(component),
+        }
     });
     Some(Library {
         package: None,
@@ -50,6 +55,10 @@ pub(super) fn library(
         code: code.collect(),
         path,
     })
+}
+
+fn is_package(row: &VendorRow, package: Option<&Package>) -> bool {
+    package.is_some_and(|package| row.is_package(&package.name))
 }
 
 fn component(row: &VendorRow) -> String {

@@ -168,14 +168,14 @@ fn plan(source: Source, index: usize) -> (Draft, Vec<(u64, Job)>) {
 
 fn plan_wheel(wheel: Wheel, index: usize) -> (Draft, Vec<(u64, Job)>) {
     let mut draft = Draft::new(ArtifactKind::Wheel, &wheel.at);
-    draft.artifact.name = wheel.name.clone();
-    draft.artifact.version = wheel.version.clone();
+    draft.artifact.name.clone_from(&wheel.name);
+    draft.artifact.version.clone_from(&wheel.version);
     draft.artifact.platforms.clone_from(&wheel.platforms);
     draft
         .artifact
         .other_platforms
         .clone_from(&wheel.other_platforms);
-    draft.artifact.problems = wheel.problems.clone();
+    draft.artifact.problems = wheel.problems;
     let package = wheel
         .name
         .clone()
@@ -189,7 +189,7 @@ fn plan_wheel(wheel: Wheel, index: usize) -> (Draft, Vec<(u64, Job)>) {
         depth: 1,
     };
     let mut jobs = vec![digest_job(index, wheel.bytes)];
-    jobs.extend(place.members(Arc::new(wheel.zip)));
+    jobs.extend(place.members(&Arc::new(wheel.zip)));
     (draft, jobs)
 }
 
@@ -256,13 +256,13 @@ struct Place {
 }
 
 impl Place {
-    fn members(&self, zip: Arc<Zip>) -> Vec<(u64, Job)> {
+    fn members(&self, zip: &Arc<Zip>) -> Vec<(u64, Job)> {
         let members = zip.members().iter().enumerate();
         members
             .filter(|(_, member)| member.is_readable() && member.kind == MemberKind::File)
             .map(|(index, member)| {
                 let what = What::File {
-                    input: Input::Member(Arc::clone(&zip), index),
+                    input: Input::Member(Arc::clone(zip), index),
                     path: format!("{}{}", self.prefix, member.name),
                     size: member.size,
                     at: self.at.member(&member.name),
@@ -308,8 +308,15 @@ impl Run<'_> {
                 at,
                 depth,
             } => {
-                let (leaf, problems) =
-                    leaf::read(&input, &path, size, &at, &self.budget, &mut gathered.buffer);
+                let (leaf, problems) = leaf::read(
+                    &input,
+                    &path,
+                    size,
+                    &at,
+                    &self.budget,
+                    self.tables,
+                    &mut gathered.buffer,
+                );
                 let mut seen = Seen {
                     files: 1,
                     ..Seen::default()
@@ -382,7 +389,7 @@ impl Run<'_> {
         if !problems.is_empty() {
             found.push((artifact, Found::Problems(problems)));
         }
-        for (weight, job) in place.members(Arc::new(zip)) {
+        for (weight, job) in place.members(&Arc::new(zip)) {
             adder.add(weight, job);
         }
     }

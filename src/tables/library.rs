@@ -23,6 +23,9 @@ pub struct VendorRow {
     /// Globs of the normalised names of distributions that are this library.
     #[serde(deserialize_with = "yaml::words")]
     pub packages: Vec<String>,
+    /// Globs of its kernels' names, by which it is recognised where it is linked statically.
+    #[serde(default, deserialize_with = "yaml::words")]
+    pub kernels: Vec<String>,
     /// Whether it compiles device code at run time.
     #[serde(default)]
     pub compiler: bool,
@@ -114,6 +117,9 @@ pub(super) struct LibraryTable {
     vendor_globs: GlobSet,
     /// The row of each glob in `vendor_globs`.
     vendor_of: Vec<usize>,
+    kernel_globs: GlobSet,
+    /// The row of each glob in `kernel_globs`.
+    kernel_of: Vec<usize>,
 }
 
 impl LibraryTable {
@@ -127,10 +133,16 @@ impl LibraryTable {
         }
         let mut globs = GlobSetBuilder::new();
         let mut vendor_of = Vec::new();
+        let mut kernels = GlobSetBuilder::new();
+        let mut kernel_of = Vec::new();
         for (index, row) in file.vendor.iter_mut().enumerate() {
             for pattern in &row.patterns {
                 globs.add(glob(pattern)?);
                 vendor_of.push(index);
+            }
+            for pattern in &row.kernels {
+                kernels.add(glob(pattern)?);
+                kernel_of.push(index);
             }
             let mut packages = GlobSetBuilder::new();
             for pattern in &row.packages {
@@ -151,12 +163,19 @@ impl LibraryTable {
             families: file.families,
             vendor_globs: globs.build().map_err(|e| yaml::invalid(FILE, e))?,
             vendor_of,
+            kernel_globs: kernels.build().map_err(|e| yaml::invalid(FILE, e))?,
+            kernel_of,
         })
     }
 
     pub(super) fn vendor(&self, file_name: &str) -> Option<&VendorRow> {
         let glob = self.vendor_globs.matches(file_name).into_iter().min()?;
         self.vendor.get(*self.vendor_of.get(glob)?)
+    }
+
+    pub(super) fn kernel_owner(&self, kernel: &str) -> Option<u16> {
+        let glob = self.kernel_globs.matches(kernel).into_iter().min()?;
+        u16::try_from(*self.kernel_of.get(glob)?).ok()
     }
 
     pub(super) fn role(&self, package: &str, library_path: &str) -> Option<&RoleRow> {

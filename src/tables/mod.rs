@@ -211,6 +211,16 @@ impl Tables {
         self.library_table().vendor(file_name)
     }
 
+    /// Whose a kernel is, by its name, where it is known: a number for [`Tables::kernel_vendor`].
+    pub fn kernel_owner(&self, kernel: &str) -> Option<u16> {
+        self.library_table().kernel_owner(kernel)
+    }
+
+    /// The library of NVIDIA's that [`Tables::kernel_owner`] answered with `owner`.
+    pub fn kernel_vendor(&self, owner: u16) -> Option<&VendorRow> {
+        self.library_table().vendor.get(usize::from(owner))
+    }
+
     /// The known role of a library of a package.
     pub fn role(&self, package: &str, library_path: &str) -> Option<&RoleRow> {
         self.library_table().role(package, library_path)

@@ -239,8 +239,9 @@ impl<'l> Units<'l> {
             .map(|code| &code.class);
         // a fatbin of which nothing could be read is a problem, not a gap
         let own = own.filter(|class| class.images.iter().any(|image| image.key.target.is_some()));
+        // code to be linked has its say even without a kernel: what it holds is called by others
         let (relocatable, loadable): (Vec<_>, Vec<_>) = own
-            .filter(|class| counts(class))
+            .filter(|class| class.relocatable || counts(class))
             .partition(|class| class.relocatable);
         let links_known = loadable.iter().any(|class| class.device_linked);
         Self {

@@ -71,7 +71,7 @@ pub(super) fn judge(images: impl IntoIterator<Item = ImageKey>, on: On<'_>) -> J
             ImageKind::Cubin => match cubin_fit(target, on.cc, on.tables) {
                 // the driver takes the closest one
                 Fit::Yes if cubin.is_none_or(|(best, _)| best < target) => {
-                    cubin = Some((target, image))
+                    cubin = Some((target, image));
                 }
                 Fit::Unsure => unsure = Some(image),
                 Fit::Yes | Fit::No => {}

@@ -10,7 +10,7 @@ use smgate::policy::Policy;
 use smgate::rule::Code;
 use smgate::tables::Tables;
 
-use crate::text;
+use crate::support::text;
 
 fn readme() -> String {
     text(&Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md"))
@@ -88,7 +88,11 @@ fn the_output_of_the_readme_is_what_the_program_prints() {
             .args(command.split(' '))
             .output()
             .unwrap();
-        assert_eq!(String::from_utf8(output.stdout).unwrap(), printed, "{command}");
+        assert_eq!(
+            String::from_utf8(output.stdout).unwrap(),
+            printed,
+            "{command}"
+        );
     }
 }
 

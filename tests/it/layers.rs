@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::text;
+use crate::support::text;
 
 /// What each folder, or file, of `src` may name of the crate. The order is that of the layers.
 const MAY_NAME: &[(&str, &[&str])] = &[

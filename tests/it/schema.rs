@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::text;
+use crate::support::{read, text};
 
 /// Every kind of device image, damaged ones too, in one wheel; beside it a source distribution, a file that is
 /// cut short, and a directory.
@@ -31,7 +31,7 @@ fn inputs(root: &Path) {
                 .is_none_or(|suffix| suffix != "txt" && suffix != "md")
         {
             let name = path.file_name().unwrap().to_str().unwrap();
-            members.push((format!("many/{name}"), bytes(&path)));
+            members.push((format!("many/{name}"), read(&path)));
         }
     }
     assert!(members.len() > 100, "where are the fixtures?");
@@ -57,7 +57,10 @@ fn inputs(root: &Path) {
     )
     .unwrap();
     std::fs::write(root.join("none-2-py3-none-any.whl"), plain).unwrap();
-    let source = wheel(&[("later-3/PKG-INFO".to_owned(), b"Name: later\nVersion: 3\n".to_vec())]);
+    let source = wheel(&[(
+        "later-3/PKG-INFO".to_owned(),
+        b"Name: later\nVersion: 3\n".to_vec(),
+    )]);
     std::fs::write(root.join("later-3.zip"), source).unwrap();
     std::fs::create_dir(root.join("tree")).unwrap();
     std::fs::write(
@@ -69,11 +72,6 @@ fn inputs(root: &Path) {
             .1,
     )
     .unwrap();
-}
-
-fn bytes(path: &Path) -> Vec<u8> {
-    let file = std::fs::File::open(path).unwrap();
-    smgate::limits::read_capped(file, 16 << 20).unwrap().0
 }
 
 fn wheel(members: &[(String, Vec<u8>)]) -> Vec<u8> {

@@ -14,7 +14,7 @@ use crate::{Error, ErrorKind};
 
 use super::{load_policy, nothing_read, read_file, scan_inputs};
 
-pub(in crate::cli) fn run(args: Check, output: &Output) -> Result<Exit, Failure> {
+pub(in crate::cli) fn run(args: &Check, output: &Output) -> Result<Exit, Failure> {
     let tables = Tables::builtin();
     // mistakes in the policy are told before a long scan
     let policy = if args.target.is_empty() {

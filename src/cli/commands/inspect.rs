@@ -8,7 +8,7 @@ use crate::report::{HumanOptions, write_inspect};
 
 use super::{nothing_read, scan_inputs};
 
-pub(in crate::cli) fn run(args: Inspect, output: &Output) -> Result<Exit, Failure> {
+pub(in crate::cli) fn run(args: &Inspect, output: &Output) -> Result<Exit, Failure> {
     let inventory = scan_inputs(&args.inputs, &args.scan.options())?;
     let mut stdout = output.stdout();
     let human = HumanOptions::new(output.stdout_colour(), args.report.verbose);

@@ -12,10 +12,10 @@ use crate::{Error, ErrorKind};
 
 use super::load_policy;
 
-pub(in crate::cli) fn run(args: PolicyArgs, output: &Output) -> Result<Exit, Failure> {
-    match args.command {
-        PolicyCommand::Init(args) => init(&args, output),
-        PolicyCommand::Lint(args) => lint(&args, output),
+pub(in crate::cli) fn run(args: &PolicyArgs, output: &Output) -> Result<Exit, Failure> {
+    match &args.command {
+        PolicyCommand::Init(args) => init(args, output),
+        PolicyCommand::Lint(args) => lint(args, output),
     }
 }
 

@@ -115,7 +115,7 @@ fn read_dynamic<Elf: FileHeader<Endian = Endianness>>(
         dynamic
             .iter()
             .find(|entry| entry.tag(endian) == tag)
-            .map(|entry| entry.val(endian).into())
+            .map(|entry| entry.val(endian))
     };
     let Some(address) = value(elf::DT_STRTAB) else {
         return Ok(());
@@ -131,8 +131,7 @@ fn read_dynamic<Elf: FileHeader<Endian = Endianness>>(
         ) {
             continue;
         }
-        let at: u64 = entry.val(endian).into();
-        let at = u32::try_from(at).map_err(|_source| BROKEN_ELF)?;
+        let at = u32::try_from(entry.val(endian)).map_err(|_source| BROKEN_ELF)?;
         let Ok(text) = strings.get(at) else { continue };
         let text = String::from_utf8_lossy(text).into_owned();
         match tag {

@@ -79,8 +79,10 @@ fn read_as<Pe: ImageNtHeaders>(
             range: start..start + u64::from(len),
         });
         facts.segments.push(Segment {
-            address: headers.optional_header().image_base()
-                + u64::from(section.virtual_address.get(LE)),
+            address: headers
+                .optional_header()
+                .image_base()
+                .saturating_add(section.virtual_address.get(LE).into()),
             file: start..start + u64::from(len),
         });
     }

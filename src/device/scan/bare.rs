@@ -4,6 +4,7 @@ use crate::device::cubin::Cubin;
 use crate::device::hunt::block_head;
 use crate::device::image::ImageKey;
 use crate::device::inspect::{Notes, resolve_bare_cubin, resolve_framed_cubin};
+use crate::device::owner::Owner;
 use crate::device::payload::Peek;
 use crate::device::ptx;
 use crate::problem::ProblemKind;
@@ -11,15 +12,14 @@ use crate::problem::ProblemKind;
 use super::skip::{Skip, guarded};
 use super::{Flow, Scanner, State};
 
-const PTX_ENTRY: &[u8] = b".entry";
-
 #[derive(Debug)]
 pub(super) struct BareCubin {
     pub(super) start: u64,
     pub(super) end: u64,
     pub(super) damaged: bool,
-    pub(super) peek: Option<Peek>,
-    pub(super) key: Option<ImageKey>,
+    /// Whether its sections were looked at, some of which may lie behind the tables.
+    pub(super) sectioned: bool,
+    pub(super) peek: Peek,
 }
 
 #[derive(Debug)]
@@ -37,9 +37,11 @@ pub(super) struct Frame {
 pub(super) struct BarePtx {
     pub(super) start: u64,
     pub(super) key: ImageKey,
+    /// Whose the kernels at its beginning are.
+    pub(super) owner: Owner,
 }
 
-impl Scanner {
+impl Scanner<'_> {
     pub(super) fn bare_cubin(
         &mut self,
         mut cubin: Box<BareCubin>,
@@ -49,16 +51,11 @@ impl Scanner {
     ) -> (State, Flow) {
         let at = self.position + *cursor as u64;
         if at >= cubin.end {
-            if let Some(peek) = cubin.peek.take() {
-                let file_end = self.resolve_cubin(&mut cubin, peek);
-                if let Some(end) = file_end.filter(|end| *end > cubin.end) {
-                    cubin.end = end; // sections lie behind the tables
-                    return (State::Cubin(cubin), Flow::Go);
-                }
+            if !std::mem::replace(&mut cubin.sectioned, true) {
+                self.find_sections(&mut cubin);
+                return (State::Cubin(cubin), Flow::Go);
             }
-            if let Some(key) = cubin.key {
-                self.add_bare(cubin.start, at, key, cubin.damaged);
-            }
+            self.close_cubin(*cubin, at);
             return (State::Hunt, Flow::Go);
         }
         let rest = data.get(*cursor..).unwrap_or_default();
@@ -68,51 +65,58 @@ impl Scanner {
             Skip::Nested(take) => (take, Some("a fatbin begins inside a cubin")),
             Skip::Truncated => (0, Some("the file ends inside a cubin")),
         };
-        if let Some(peek) = &mut cubin.peek {
-            peek.push(rest.get(..take).unwrap_or_default());
-        }
+        cubin.peek.push(rest.get(..take).unwrap_or_default());
         *cursor += take;
         if let Some(detail) = end {
             self.found
                 .problems
                 .push(cubin.start, ProblemKind::MalformedCubin, detail);
-            if let Some(peek) = cubin.peek.take() {
-                self.resolve_cubin(&mut cubin, peek);
-            }
-            if let Some(key) = cubin.key {
-                self.add_bare(cubin.start, self.position + *cursor as u64, key, true);
-            }
+            cubin.damaged = true;
+            self.close_cubin(*cubin, self.position + *cursor as u64);
             return (State::Hunt, Flow::Go);
         }
         (State::Cubin(cubin), Flow::Go)
     }
 
-    /// Reads the collected pieces of a bare cubin; returns where its file ends.
-    pub(super) fn resolve_cubin(&mut self, cubin: &mut BareCubin, peek: Peek) -> Option<u64> {
-        let (pieces, _) = peek.finish();
-        let mut notes = Notes::default();
-        let mut file_len = None;
-        if let [head, table] = pieces.as_slice() {
-            cubin.key = resolve_bare_cubin(head, Some(table), &mut notes);
-            file_len = Cubin::split(head, table).and_then(|cubin| cubin.file_len());
+    /// Finds where the sections of a bare cubin end, whose tables have passed: ptxas writes them before its
+    /// tables, NVIDIA's internal assembler (hand-written kernels in CUPTI 13) behind them.
+    fn find_sections(&mut self, cubin: &mut BareCubin) {
+        if cubin.damaged {
+            return;
         }
+        let pieces = cubin.peek.so_far();
+        let file_len = pieces.and_then(|[head, table]| Cubin::split(head, table)?.file_len());
+        let end = file_len.map(|len| cubin.start.checked_add(len));
+        let detail = match end {
+            Some(Some(end)) if self.len.is_none_or(|len| end <= len) => {
+                cubin.end = cubin.end.max(end);
+                return;
+            }
+            Some(_) => "the sections of the cubin end after the file does",
+            None => "the section table of the cubin cannot be read",
+        };
+        self.found
+            .problems
+            .push(cubin.start, ProblemKind::MalformedCubin, detail);
+        cubin.damaged = true;
+    }
+
+    fn close_cubin(&mut self, cubin: BareCubin, end: u64) {
+        let (pieces, _) = cubin.peek.finish();
+        let mut notes = Notes::new(self.recogniser);
+        let key = match pieces.as_slice() {
+            [head, table] => resolve_bare_cubin(head, Some(table), &mut notes),
+            _ => None,
+        };
+        if cubin.damaged {
+            notes.problems.clear(); // what follows from the damage is no news
+        }
+        let damaged = cubin.damaged || !notes.problems.is_empty();
+        let owner = notes.owner;
         self.take_notes(cubin.start, notes);
-        if file_len.is_none() && !cubin.damaged {
-            let detail = "the section table of the cubin cannot be read";
-            self.found
-                .problems
-                .push(cubin.start, ProblemKind::MalformedCubin, detail);
-            cubin.damaged = true;
+        if let Some(key) = key {
+            self.add_bare(cubin.start, end, key, owner, damaged);
         }
-        let end = cubin.start.checked_add(file_len?)?;
-        if self.len.is_some_and(|len| end > len) && !cubin.damaged {
-            let detail = "the sections of the cubin end after the file does";
-            self.found
-                .problems
-                .push(cubin.start, ProblemKind::MalformedCubin, detail);
-            cubin.damaged = true;
-        }
-        (!cubin.damaged).then_some(end)
     }
 
     pub(super) fn frame(
@@ -175,7 +179,7 @@ impl Scanner {
         } = frame;
         self.found.unpacked += peek.unpacked();
         let (pieces, error) = peek.finish();
-        let mut notes = Notes::default();
+        let mut notes = Notes::new(self.recogniser);
         if let Some(detail) = broken {
             notes
                 .problems
@@ -187,8 +191,9 @@ impl Scanner {
         }
         key = resolve_framed_cubin(&pieces, &mut notes).unwrap_or(key);
         let damaged = !notes.problems.is_empty();
+        let owner = notes.owner;
         self.take_notes(start, notes);
-        self.add_bare(start, end, key, damaged);
+        self.add_bare(start, end, key, owner, damaged);
     }
 
     pub(super) fn bare_ptx(
@@ -202,16 +207,16 @@ impl Scanner {
         let end = rest.iter().position(|byte| !ptx::is_text(*byte));
         let upto = end.unwrap_or(rest.len());
         let piece = rest.get(..upto).unwrap_or_default();
-        if memchr::memmem::find(piece, PTX_ENTRY).is_some() {
+        if memchr::memmem::find(piece, ptx::ENTRY).is_some() {
             text.key.empty = false;
         }
         if end.is_none() && !eof {
             // so that a word that is cut is found next time
-            let take = upto.saturating_sub(PTX_ENTRY.len() - 1);
+            let take = upto.saturating_sub(ptx::ENTRY.len() - 1);
             *cursor += take;
             return (
                 State::Ptx(text),
-                Flow::Need(PTX_ENTRY.len().max(upto - take + 1)),
+                Flow::Need(ptx::ENTRY.len().max(upto - take + 1)),
             );
         }
         // A signature may begin with a byte that is text. What ends otherwise than text does may go on.
@@ -222,7 +227,8 @@ impl Scanner {
         } else {
             upto.saturating_sub(1)
         };
-        self.add_bare(text.start, self.position + *cursor as u64, text.key, false);
+        let end = self.position + *cursor as u64;
+        self.add_bare(text.start, end, text.key, text.owner, false);
         (State::Hunt, Flow::Go)
     }
 }

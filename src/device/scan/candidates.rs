@@ -6,6 +6,7 @@ use crate::device::hunt::{FRAME_HEAD_MAX, FrameHead, block_head};
 use crate::device::image::{ImageKey, ImageKind};
 use crate::device::inspect::{FRAME_MAX, Notes, frame_pieces, resolve_bare_cubin};
 use crate::device::le::u64_at;
+use crate::device::owner::Owner;
 use crate::device::payload::{Coding, Peek, Piece};
 use crate::device::ptx;
 use crate::device::tally::Images;
@@ -34,7 +35,7 @@ pub(super) enum Candidate {
     Accept(State, usize),
 }
 
-impl Scanner {
+impl Scanner<'_> {
     pub(super) fn fatbin_candidate(&mut self, data: &[u8], at: u64, eof: bool) -> Candidate {
         if data.len() < FATBIN_PROBE && !eof {
             return Candidate::Need(FATBIN_PROBE);
@@ -65,6 +66,7 @@ impl Scanner {
             start: at,
             end: claimed_end.unwrap_or(u64::MAX),
             damaged: false,
+            owner: Owner::Unseen,
             images: Images::default(),
             names: Vec::new(),
         };
@@ -108,7 +110,7 @@ impl Scanner {
             .tables_end()
             .and_then(|len| Some((len, head.section_table()?)));
         let end = tables.and_then(|(len, _)| at.checked_add(len));
-        let (Some((len, (table, table_len))), Some(mut end)) = (tables, end) else {
+        let (Some((_, (table, table_len))), Some(mut end)) = (tables, end) else {
             let detail = "the tables of the cubin cannot lie where its header says";
             problems.push(at, ProblemKind::MalformedCubin, detail);
             return Candidate::Reject;
@@ -123,17 +125,14 @@ impl Scanner {
             end = file_len;
             damaged = true;
         }
-        let peek = Some(Peek::new(
-            Coding::None,
-            cubin_pieces(len, table, table_len),
-            u64::MAX,
-        ));
+        let pieces = cubin_pieces(table, table_len);
+        let peek = Peek::new(Coding::None, pieces, u64::MAX);
         let cubin = BareCubin {
             start: at,
             end,
             damaged,
+            sectioned: false,
             peek,
-            key: None,
         };
         Candidate::Accept(State::Cubin(Box::new(cubin)), 0)
     }
@@ -160,7 +159,7 @@ impl Scanner {
         let Some(cubin) = CubinHead::parse(unpacked) else {
             return Candidate::Reject;
         };
-        let Some(key) = resolve_bare_cubin(unpacked, None, &mut Notes::default()) else {
+        let Some(key) = resolve_bare_cubin(unpacked, None, &mut Notes::new(self.recogniser)) else {
             return Candidate::Reject;
         };
         let pieces = frame_pieces(
@@ -181,7 +180,7 @@ impl Scanner {
         Candidate::Accept(State::Frame(Box::new(frame)), head.len)
     }
 
-    pub(super) fn ptx_candidate(data: &[u8], at: u64, eof: bool) -> Candidate {
+    pub(super) fn ptx_candidate(&self, data: &[u8], at: u64, eof: bool) -> Candidate {
         let follows = data.get(8).copied();
         if follows.is_some_and(|byte| !byte.is_ascii_whitespace()) {
             return Candidate::Reject;
@@ -197,7 +196,9 @@ impl Scanner {
                 .position(|byte| !ptx::is_text(*byte) && byte.is_ascii());
             head.get(..end.unwrap_or(head.len()))
         });
-        let Some(head) = text.and_then(ptx::parse_head) else {
+        let text = text.unwrap_or_default();
+        let whole = text.len() < head.len();
+        let Some(head) = ptx::parse_head(text) else {
             return Candidate::Reject;
         };
         let key = ImageKey {
@@ -209,7 +210,18 @@ impl Scanner {
             relocatable: false,
             empty: true,
         };
-        Candidate::Accept(State::Ptx(BarePtx { start: at, key }), 0)
+        let more = if whole { Owner::Unseen } else { Owner::Other };
+        let owner = ptx::kernels(text)
+            .map(|name| self.recogniser.owner(name))
+            .fold(more, Owner::and);
+        Candidate::Accept(
+            State::Ptx(BarePtx {
+                start: at,
+                key,
+                owner,
+            }),
+            0,
+        )
     }
 
     pub(super) fn device_link(&mut self, data: &[u8], eof: bool) -> Candidate {
@@ -224,10 +236,10 @@ impl Scanner {
 }
 
 /// What is looked at of a cubin outside fatbins: its beginning and its section table.
-fn cubin_pieces(len: u64, table: u64, table_len: u64) -> Vec<Piece> {
+fn cubin_pieces(table: u64, table_len: u64) -> Vec<Piece> {
     let want = |len: u64| usize::try_from(len).unwrap_or(usize::MAX);
     vec![
-        Piece::new(0, want(len.min(BARE_CUBIN_HEAD))),
+        Piece::new(0, want(BARE_CUBIN_HEAD)),
         Piece::new(table, want(table_len.min(SECTION_TABLE_MAX))),
     ]
 }

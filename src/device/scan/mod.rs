@@ -21,6 +21,7 @@ use super::host::HostImage;
 use super::hunt::{Hits, OVERLAP, Signature};
 use super::image::{ImageKey, ImageKind};
 use super::inspect::{Notes, Resolved};
+use super::owner::{Owner, Recognise, Recogniser};
 use super::payload::Coding;
 use super::report::{Problems, Scanned};
 use super::tally::{Images, Tally, Unit};
@@ -37,7 +38,8 @@ const LTO_IR_MAGIC: [u8; 4] = [0xed, 0x43, 0x4e, 0x7f];
 
 /// Finds device code in one file, fed in order.
 #[derive(Debug)]
-pub struct Scanner {
+pub struct Scanner<'r> {
+    recogniser: Recogniser<'r>,
     /// Length of the file, where the caller knows it.
     len: Option<u64>,
     /// Offset of the first byte that was not consumed.
@@ -90,10 +92,11 @@ enum Flow {
     Need(usize),
 }
 
-impl Scanner {
+impl<'r> Scanner<'r> {
     /// A scanner for a file of `len` bytes, where that is known. The length is not trusted.
     pub fn new(len: Option<u64>) -> Self {
         Self {
+            recogniser: Recogniser::default(),
             len,
             position: 0,
             carry: Vec::new(),
@@ -110,6 +113,13 @@ impl Scanner {
                 suspects: Vec::new(),
             },
         }
+    }
+
+    /// Asks `recognise` whose each kernel is; the answers are in [`super::FatbinClass::owner`].
+    #[must_use]
+    pub fn with_recogniser(mut self, recognise: Recognise<'r>) -> Self {
+        self.recogniser = Recogniser(Some(recognise));
+        self
     }
 
     /// Takes the next bytes of the file.
@@ -158,7 +168,7 @@ impl Scanner {
                 relocatable: false,
                 empty: false,
             };
-            self.add_bare(0, self.position, key, false);
+            self.add_bare(0, self.position, key, Owner::Unseen, false);
         }
         if let Some(len) = self.len.filter(|len| *len != self.position) {
             let detail = format!("{} bytes were expected and {} came", len, self.position);
@@ -225,7 +235,7 @@ impl Scanner {
                 Signature::Fatbin => self.fatbin_candidate(rest, at, eof),
                 Signature::Elf => self.cubin_candidate(rest, at, eof),
                 Signature::ZstdFrame => self.frame_candidate(rest, at, eof),
-                Signature::Ptx => Self::ptx_candidate(rest, at, eof),
+                Signature::Ptx => self.ptx_candidate(rest, at, eof),
                 Signature::DeviceLink => self.device_link(rest, eof),
             };
             match candidate {
@@ -257,7 +267,7 @@ impl Scanner {
         *cursor = upto;
     }
 
-    fn take_notes(&mut self, at: u64, notes: Notes) {
+    fn take_notes(&mut self, at: u64, notes: Notes<'_>) {
         self.found.toolkits.extend(notes.toolkits);
         for (kind, detail) in notes.problems {
             self.found.problems.push(at, kind, detail);
@@ -285,6 +295,7 @@ impl Scanner {
         let Walk {
             start,
             damaged,
+            owner,
             images,
             names,
             ..
@@ -294,13 +305,14 @@ impl Scanner {
             end,
             bare: false,
             damaged,
+            owner: owner.known(),
             images,
             names,
         });
     }
 
-    fn add_bare(&mut self, start: u64, end: u64, key: ImageKey, damaged: bool) {
-        let images = Images::one(Resolved {
+    fn add_bare(&mut self, start: u64, end: u64, key: ImageKey, owner: Owner, damaged: bool) {
+        let images = Images::one(&Resolved {
             key,
             bytes: end.saturating_sub(start),
         });
@@ -309,6 +321,7 @@ impl Scanner {
             end,
             bare: true,
             damaged,
+            owner: owner.known(),
             images,
             names: Vec::new(),
         });

@@ -2,6 +2,7 @@
 
 use crate::device::fatbin::{Entry, EntryError};
 use crate::device::inspect::{Inspection, Notes};
+use crate::device::owner::Owner;
 use crate::device::tally::{Images, NAME_LEN_MAX, NAMES_MAX};
 use crate::problem::ProblemKind;
 
@@ -14,6 +15,8 @@ pub(super) struct Walk {
     pub(super) start: u64,
     pub(super) end: u64,
     pub(super) damaged: bool,
+    /// Whose its kernels are.
+    pub(super) owner: Owner,
     pub(super) images: Images,
     pub(super) names: Vec<String>,
 }
@@ -38,7 +41,7 @@ pub(super) struct Payload {
     pub(super) inspection: Inspection,
 }
 
-impl Scanner {
+impl Scanner<'_> {
     pub(super) fn entry(
         &mut self,
         walk: Walk,
@@ -147,10 +150,10 @@ impl Scanner {
             inspection,
             ..
         } = payload;
-        let mut notes = Notes::default();
+        let mut notes = Notes::new(self.recogniser);
         self.found.unpacked += inspection.unpacked();
         for image in inspection.finish(truncated, &mut notes) {
-            if !walk.images.add(image) {
+            if !walk.images.add(&image) {
                 let detail = "a fatbin holds images of more kinds than are counted";
                 walk.damaged = true;
                 self.found
@@ -159,6 +162,7 @@ impl Scanner {
             }
         }
         walk.damaged |= !notes.problems.is_empty();
+        walk.owner = walk.owner.and(notes.owner);
         self.take_notes(entry_at, notes);
         walk
     }
