@@ -10,8 +10,11 @@
 
 mod demo;
 mod device_robustness;
+mod docs;
 mod host_readelf;
+mod layers;
 mod oracle;
 mod oracle_blind;
 mod recipe;
+mod schema;
 mod support;

@@ -23,6 +23,11 @@ pub(crate) fn read(path: &Path) -> Vec<u8> {
     bytes
 }
 
+/// A text of the repository.
+pub(crate) fn text(path: &Path) -> String {
+    String::from_utf8(read(path)).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
 /// `testdata/cuda`.
 pub(crate) fn cuda_dir() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/cuda")

@@ -1,0 +1,246 @@
+//! What the program prints as JSON is what the schemas say, every field of it and no other.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::support::{read, text};
+
+/// Every kind of device image, damaged ones too, in one wheel; beside it a source distribution, a file that is
+/// cut short, and a directory.
+fn inputs(root: &Path) {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/cuda");
+    let mut members = vec![
+        (
+            "many-1.0.dist-info/WHEEL".to_owned(),
+            b"Wheel-Version: 1.0\nTag: cp312-cp312-linux_x86_64\n".to_vec(),
+        ),
+        (
+            "many-1.0.dist-info/METADATA".to_owned(),
+            b"Metadata-Version: 2.1\nName: many\nVersion: 1.0\n".to_vec(),
+        ),
+        ("many-1.0.dist-info/RECORD".to_owned(), Vec::new()),
+    ];
+    for entry in std::fs::read_dir(fixtures).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_file()
+            && path
+                .extension()
+                .is_none_or(|suffix| suffix != "txt" && suffix != "md")
+        {
+            let name = path.file_name().unwrap().to_str().unwrap();
+            members.push((format!("many/{name}"), read(&path)));
+        }
+    }
+    assert!(members.len() > 100, "where are the fixtures?");
+    std::fs::write(
+        root.join("many-1.0-cp312-cp312-linux_x86_64.whl"),
+        wheel(&members),
+    )
+    .unwrap();
+    let plain = wheel(&[
+        (
+            "none-2.dist-info/WHEEL".to_owned(),
+            b"Wheel-Version: 1.0\nTag: py3-none-any\n".to_vec(),
+        ),
+        (
+            "none-2.dist-info/METADATA".to_owned(),
+            b"Metadata-Version: 2.1\nName: none\nVersion: 2\n".to_vec(),
+        ),
+        ("none-2.dist-info/RECORD".to_owned(), Vec::new()),
+    ]);
+    std::fs::write(
+        root.join("cut-2-py3-none-any.whl"),
+        &plain[..plain.len() - 30],
+    )
+    .unwrap();
+    std::fs::write(root.join("none-2-py3-none-any.whl"), plain).unwrap();
+    let source = wheel(&[(
+        "later-3/PKG-INFO".to_owned(),
+        b"Name: later\nVersion: 3\n".to_vec(),
+    )]);
+    std::fs::write(root.join("later-3.zip"), source).unwrap();
+    std::fs::create_dir(root.join("tree")).unwrap();
+    std::fs::write(
+        root.join("tree/loose.cubin"),
+        &members
+            .iter()
+            .find(|(name, _)| name.ends_with("sm_90a.cubin"))
+            .unwrap()
+            .1,
+    )
+    .unwrap();
+}
+
+fn wheel(members: &[(String, Vec<u8>)]) -> Vec<u8> {
+    let mut archive = rawzip::ZipArchiveWriter::new(Vec::new());
+    for (name, content) in members {
+        let (mut entry, config) = archive
+            .new_file(name)
+            .compression_method(rawzip::CompressionMethod::STORE)
+            .start()
+            .unwrap();
+        let mut writer = config.wrap(&mut entry);
+        writer.write_all(content).unwrap();
+        let (_, descriptor) = writer.finish().unwrap();
+        entry.finish(descriptor).unwrap();
+    }
+    archive.finish().unwrap()
+}
+
+const POLICY: &str = r#"
+version: 1
+targets:
+  - {name: old, gpu: GTX 1080, driver: R590, platform: linux/amd64}
+  - {name: new, gpu: [H100, B200], driver: 550.54.15, platform: linux/arm64}
+  - {name: any, cc: 9.0}
+expect-gpu: [none]
+waivers:
+  - {rule: no-kernel-image, package: many, reason: not called, until: 2026-12-31}
+  - {rule: partial-coverage, package: many, reason: too late, until: 2026-01-31}
+  - {rule: link-only, package: absent, reason: matches nothing, until: 2026-12-31}
+"#;
+
+/// The JSON that the program prints when it is run in `directory`.
+fn printed(directory: &Path, arguments: &[&str]) -> Value {
+    let output = Command::new(env!("CARGO_BIN_EXE_smgate"))
+        .current_dir(directory)
+        .args(arguments)
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {stderr}"))
+}
+
+fn schema(name: &str) -> Value {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("src/report/schema")
+        .join(name);
+    serde_json::from_str(&text(&path)).unwrap()
+}
+
+fn assert_valid(schema: &Value, document: &Value) {
+    let validator = jsonschema::draft202012::new(schema).unwrap();
+    let errors: Vec<String> = validator
+        .iter_errors(document)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .take(5)
+        .collect();
+    assert_eq!(errors, Vec::<String>::new());
+}
+
+const ALL: &[&str] = &[
+    "many-1.0-cp312-cp312-linux_x86_64.whl",
+    "none-2-py3-none-any.whl",
+    "cut-2-py3-none-any.whl",
+    "later-3.zip",
+    "tree",
+    "file:tree/loose.cubin",
+];
+
+fn strings<'v>(list: &'v Value, field: &str) -> Vec<&'v str> {
+    list.as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|item| item[field].as_str())
+        .collect()
+}
+
+#[test]
+fn the_inventory_of_everything_is_of_its_schema() {
+    let root = tempfile::tempdir().unwrap();
+    inputs(root.path());
+    let inventory = printed(
+        root.path(),
+        &[&["inspect", "--format", "json"], ALL].concat(),
+    );
+    assert_valid(&schema("inspect-1.json"), &inventory);
+    // the inputs are worth validating: they hold what is rare
+    let artifacts = &inventory["artifacts"];
+    assert_eq!(
+        strings(artifacts, "kind"),
+        ["wheel", "wheel", "wheel", "sdist", "directory", "file"]
+    );
+    let libraries = artifacts[0]["libraries"].as_array().unwrap();
+    let images: Vec<&Value> = libraries
+        .iter()
+        .flat_map(|library| library["images"].as_array().unwrap())
+        .collect();
+    for kind in ["cubin", "ptx", "relocatable-ptx", "lto-ir", "tile-ir"] {
+        assert!(
+            images.iter().any(|image| image["kind"] == kind),
+            "no {kind}"
+        );
+    }
+    assert!(
+        images
+            .iter()
+            .any(|image| image["kind"].as_str().unwrap().starts_with("unknown-"))
+    );
+    assert!(!artifacts[0]["problems"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn the_verdict_on_everything_is_of_its_schema() {
+    let root = tempfile::tempdir().unwrap();
+    inputs(root.path());
+    std::fs::write(root.path().join("smgate.yaml"), POLICY).unwrap();
+    let check = ["check", "--format", "json", "--today", "2026-11-30"];
+    let report = printed(root.path(), &[&check, ALL].concat());
+    assert_valid(&schema("check-1.json"), &report);
+    let findings = &report["findings"];
+    let codes = strings(findings, "code");
+    for code in [
+        "no-kernel-image",
+        "driver-dropped-gpu",
+        "platform-mismatch",
+        "cpu-only-build",
+        "built-at-install",
+        "driver-not-given",
+        "waiver-expired",
+        "waiver-unused",
+        "unreadable",
+    ] {
+        assert!(codes.contains(&code), "no {code} in {codes:?}");
+    }
+    let waived = findings
+        .as_array()
+        .unwrap()
+        .iter()
+        .any(|finding| finding["waived"].is_object());
+    assert!(waived, "nothing is waived");
+    assert_eq!(report["verdict"], "fail");
+}
+
+#[test]
+fn a_saved_inventory_is_judged_like_the_inputs() {
+    let root = tempfile::tempdir().unwrap();
+    inputs(root.path());
+    std::fs::write(root.path().join("smgate.yaml"), POLICY).unwrap();
+    let inventory = printed(
+        root.path(),
+        &[&["inspect", "--format", "json"], ALL].concat(),
+    );
+    std::fs::write(root.path().join("saved.json"), inventory.to_string()).unwrap();
+    let check = ["check", "--format", "json", "--today", "2026-11-30"];
+    let direct = printed(root.path(), &[&check, ALL].concat());
+    let later = printed(
+        root.path(),
+        &[&check[..], &["--inventory", "saved.json"]].concat(),
+    );
+    assert_eq!(direct, later);
+}
+
+#[test]
+fn a_field_that_no_schema_knows_is_noticed() {
+    let root = tempfile::tempdir().unwrap();
+    inputs(root.path());
+    let mut inventory = printed(root.path(), &["inspect", "--format", "json", "tree"]);
+    let schema = schema("inspect-1.json");
+    assert_valid(&schema, &inventory);
+    inventory["artifacts"][0]["libraries"][0]["classes"][0]["new"] = Value::Null;
+    assert!(!jsonschema::draft202012::is_valid(&schema, &inventory));
+}

@@ -1,0 +1,172 @@
+"""Judges real packages on real GPUs and compares with what is known to happen there.
+
+    python3 tests/real/verdicts.py target/release/smgate [--cache DIR] [--only TEXT]
+
+Downloads the wheels that it does not have yet (1.5 GB). One line a case, a figure last, exit status 1 where any is
+not as expected. A case states every finding that denies or warns, so that a new false alarm shows too.
+"""
+
+import argparse
+import collections
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from wheels import cache_dir, wheel
+
+CUDA = pathlib.Path(__file__).resolve().parents[2] / "testdata" / "cuda"
+TRUTH = CUDA.parent / "truth"
+
+# wheels that testdata/truth does not describe
+OTHER_WHEELS = {
+    "numpy-2.4.6-cp311-cp311-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl":
+        "89cd468399cfd2504718f0ba50e410dca55a170b61a02ad92bb18c8a65186e93",
+    "onnxruntime_gpu-1.31.1-cp312-cp312-win_amd64.whl":
+        "2bb1e9373baba88f6415257f5b6a589d23e23c16004f7d89adf4344eada5749e",
+}
+
+LINUX, WINDOWS, ARM = "linux/amd64", "windows/amd64", "linux/arm64"
+PASS, FAIL = "pass", "fail"
+
+# Cubins of testdata/cuda with another number of sm target, at the bytes of `e_flags` that hold it: compilers for
+# these targets were not at hand
+PATCHED = {
+    "sm_86.cubin": ("cubin_118_sm_80.cubin", {0x30: 86, 0x32: 86}),
+    "sm_120.cubin": ("cubin_135_sm_121.cubin", {0x31: 120}),
+    "sm_120a.cubin": ("cubin_135_sm_120a.cubin", {}),
+}
+
+Case = collections.namedtuple("Case", "input gpu driver platform verdict codes texts expect_gpu")
+
+
+def case(package, gpu, driver, verdict, codes="", *texts, platform=LINUX, expect_gpu=()):
+    """Each of `texts` must stand in a finding, where the name of the library counts as part of it."""
+    return Case(package, gpu, driver, platform, verdict, frozenset(codes.split()), texts, tuple(expect_gpu))
+
+
+FAISS, TORCH, VISION = "faiss_gpu_cu12-1.14.1", "torch-2.9.1", "torchvision-0.24.1"
+CASES = [
+    case(FAISS, "H100", "580.65.06", FAIL, "no-kernel-image", "0 of 182", "sm_70, sm_80; no PTX"),
+    case(FAISS, "RTX 5090", "580.65.06", FAIL, "no-kernel-image", "0 of 182", "sm_70, sm_80; no PTX"),
+    case(FAISS, "A100", "580.65.06", PASS),
+    case(FAISS, "L4", "580.65.06", PASS),
+    case(FAISS, "T4", "580.65.06", PASS),
+    case(VISION, "P100", "580.65.06", FAIL, "no-kernel-image", "torchvision/_C.so"),
+    case("xformers-0.0.35", "RTX 5090", "580.65.06", PASS, "jit-only"),
+    case("ctranslate2-4.8.5", "H100", "535.104.05", FAIL, "ptx-too-new", "8.7"),
+    case("ctranslate2-4.8.5", "H100", "570.86.15", PASS, "jit-only"),
+    case("stringzillas_cuda-5.3.2", "T4", "580.65.06", FAIL, "no-kernel-image"),
+    case("onnxruntime_gpu-1.31.1 win", "H100", "580.88", FAIL, "no-kernel-image", "0 of 308", platform=WINDOWS),
+    # 609 fatbins and 114 bare cubins, none of which fits
+    case("onnxruntime_gpu-1.31.1 manylinux", "B200", "580.65.06", FAIL, "no-kernel-image", "0 of 308", "0 of 415"),
+    *(case(TORCH, gpu, "580.65.06", PASS) for gpu in ["T4", "A100", "L4", "H100", "B200", "RTX 5090"]),
+    case(TORCH, "GTX 1080", "580.65.06", FAIL, "no-kernel-image", "libtorch_cuda.so"),
+    case(TORCH, "P100", "580.65.06", FAIL, "no-kernel-image", "libtorch_cuda.so"),
+    case(TORCH, "GTX 1080", "R590", FAIL, "driver-dropped-gpu no-kernel-image", "R590"),
+    case(TORCH, "H100", "580.65.06", FAIL, "platform-mismatch", platform=ARM),
+    case("torchaudio-2.9.1", "GTX 1060", "580.65.06", FAIL, "no-kernel-image"),
+    case("numpy-2.4.6", "H100", "580.65.06", PASS),
+    case("numpy-2.4.6", "H100", "580.65.06", FAIL, "cpu-only-build", expect_gpu=["numpy"]),
+    case("sm_120.cubin", "GB10", "580.95.05", PASS, platform=ARM),
+    case("sm_120a.cubin", "GB10", "580.95.05", FAIL, "no-kernel-image", platform=ARM),
+    case("sm_120a.cubin", "RTX 5090", "580.95.05", PASS),
+    case("sm_86.cubin", "RTX 4090", "580.95.05", PASS),
+    case("sm_86.cubin", "A100", "580.95.05", FAIL, "no-kernel-image"),
+]
+
+
+def path_of(package, cache, scratch):
+    """The file of an input: a wheel by the beginning of its name and what else it must contain, or a cubin."""
+    if package in PATCHED:
+        source, changes = PATCHED[package]
+        content = bytearray((CUDA / source).read_bytes())
+        for offset, byte in changes.items():
+            content[offset] = byte
+        path = scratch / package
+        path.write_bytes(content)
+        return path
+    known = OTHER_WHEELS | {truth["wheel"]: truth["sha256"] for truth in map(read_json, sorted(TRUTH.glob("*.json")))}
+    begin, *parts = package.split()
+    name = next(name for name in known if name.startswith(begin) and all(part in name for part in parts))
+    return wheel(name, known[name], cache)
+
+
+def read_json(path):
+    return json.loads(path.read_text())
+
+
+def target_name(it):
+    return f"{it.gpu}, {it.driver}, {it.platform}"
+
+
+def judge(smgate, path, cases, scratch):
+    """The report of one run for all targets of an input."""
+    targets = [
+        {"name": target_name(it), "gpu": it.gpu, "driver": it.driver, "platform": it.platform} for it in cases
+    ]
+    policy = {"version": 1, "targets": targets}
+    if cases[0].expect_gpu:
+        policy["expect-gpu"] = list(cases[0].expect_gpu)
+    file = scratch / "policy.yaml"
+    file.write_text(json.dumps(policy))
+    command = [smgate, "check", "--format", "json", "--policy", file, path]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    if run.returncode not in (0, 1):
+        raise SystemExit(f"{path.name}: exit status {run.returncode}: {run.stderr.strip()}")
+    return json.loads(run.stdout)
+
+
+def differences(it, report):
+    name = target_name(it)
+    verdicts = {row["verdict"] for row in report["matrix"] if row["target"] == name}
+    if verdicts != {it.verdict}:
+        yield f"verdict {', '.join(sorted(verdicts))}"
+    findings = [
+        finding for finding in report["findings"]
+        if finding["target"] in (name, None) and finding["level"] in ("deny", "warn", "incomplete")
+    ]
+    codes = {finding["code"] for finding in findings}
+    if missing := it.codes - codes:
+        yield f"without {', '.join(sorted(missing))}"
+    for code in sorted(codes - it.codes):
+        finding = next(finding for finding in findings if finding["code"] == code)
+        yield f"also {code}: {finding['library']}: {finding['message']}"
+    said = "\n".join(
+        f"{finding['library']} {finding['message']} {' '.join(finding['evidence'])}" for finding in findings
+    )
+    for text in it.texts:
+        if text not in said:
+            yield f"nothing says `{text}`: {said}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("smgate", help="the program")
+    parser.add_argument("--cache", help="where downloaded wheels are kept")
+    parser.add_argument("--only", default="", help="only cases whose input has this in its name")
+    arguments = parser.parse_args()
+    runs = collections.defaultdict(list)
+    for it in CASES:
+        if arguments.only in it.input:
+            runs[it.input, it.expect_gpu].append(it)
+    right = total = 0
+    with tempfile.TemporaryDirectory() as directory:
+        scratch = pathlib.Path(directory)
+        for (package, _), cases in runs.items():
+            path = path_of(package, cache_dir(arguments.cache), scratch)
+            report = judge(arguments.smgate, path, cases, scratch)
+            for it in cases:
+                wrong = list(differences(it, report))
+                right, total = right + (not wrong), total + 1
+                codes = " ".join(sorted(it.codes))
+                print(f"{'WRONG' if wrong else 'ok':6}{package:34}{target_name(it):34}{it.verdict:5} {codes}".rstrip())
+                for line in wrong:
+                    print(f"      {line}")
+    print(f"{right} of {total} verdicts are as expected")
+    sys.exit(right != total)
+
+
+if __name__ == "__main__":
+    main()
