@@ -234,28 +234,30 @@ fn driver_not_given(target: &FleetTarget) -> Finding {
 }
 
 fn unreadable(problem: &Problem, artifact: &Artifact) -> Finding {
-    let whole_file = || {
-        let file = artifact.kind == ArtifactKind::File;
-        file.then(|| {
-            artifact
-                .input
-                .rsplit('/')
-                .next()
-                .unwrap_or_default()
-                .to_owned()
-        })
+    let inner = problem.at.inner();
+    let place = if inner.is_empty() {
+        problem.at.artifact()
+    } else {
+        &inner
     };
     let mut finding = Finding::new(
         Code::Unreadable,
         problem.detail.clone(),
         problem.kind.hint(),
     )
-    .evidence(format!("{} ({} not seen)", problem.kind, extent(problem)));
-    finding.library = problem.at.path().or_else(whole_file);
-    match problem.at.byte() {
-        Some(offset) => finding.evidence(format!("at offset {offset:#x}")),
-        None => finding,
-    }
+    .evidence(format!(
+        "{} at {place}; not seen: {}",
+        problem.kind,
+        extent(problem)
+    ));
+    finding.library = match problem.at.path() {
+        // a single file is its own library
+        None if artifact.kind == ArtifactKind::File => {
+            artifact.input.rsplit('/').next().map(str::to_owned)
+        }
+        path => path,
+    };
+    finding
 }
 
 fn extent(problem: &Problem) -> &'static str {
