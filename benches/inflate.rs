@@ -47,12 +47,11 @@ fn main() -> io::Result<()> {
         }
         hash.update(buffer.get(..n).unwrap_or_default());
     }
-    let digest: String = hash
-        .finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    writeln!(io::stdout(), "{unpacked} {digest}")
+    writeln!(
+        io::stdout(),
+        "{unpacked} {:02x?}",
+        hash.finalize().as_slice()
+    )
 }
 
 fn drain(mut reader: impl Read, buffer: &mut [u8]) -> io::Result<u64> {
