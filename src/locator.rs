@@ -134,11 +134,39 @@ impl Locator {
     pub fn reported(&self, shown: &str) -> Self {
         let inner = shown.strip_prefix(self.root.as_str()).unwrap_or(shown);
         let inner = inner.trim_start_matches([' ', '›']);
-        if inner.is_empty() {
-            self.clone()
-        } else {
-            self.member(&inner.into())
+        let offset = |text: &str| u64::from_str_radix(text.strip_prefix("@0x")?, 16).ok();
+        let (path, offset) = match inner.rsplit_once(' ') {
+            Some((path, last)) if offset(last).is_some() => (path, offset(last)),
+            _ if offset(inner).is_some() => ("", offset(inner)),
+            _ => (inner, None),
+        };
+        let mut at = self.clone();
+        if !path.is_empty() {
+            at = at.member(&path.into());
         }
+        offset.map_or(at.clone(), |offset| at.offset(offset))
+    }
+
+    /// The byte in what the other steps name, where this is the address of one.
+    pub fn byte(&self) -> Option<u64> {
+        match self.steps.last() {
+            Some(Step::Offset(offset)) => Some(*offset),
+            _ => None,
+        }
+    }
+
+    /// The part below the artifact without offsets, `lib/a.so`; none for the artifact itself.
+    pub fn path(&self) -> Option<String> {
+        let members = self
+            .steps
+            .iter()
+            .filter(|step| matches!(step, Step::Member(_)));
+        let inner = Self {
+            steps: members.cloned().collect(),
+            ..self.clone()
+        }
+        .inner();
+        (!inner.is_empty()).then_some(inner)
     }
 
     /// The artifact as the user named it.
@@ -216,6 +244,29 @@ mod tests {
         assert_eq!(name.as_bytes(), b"a\xff\\b");
         assert_ne!(name, MemberName::from_bytes(b"a\\xff\\b"));
         assert_eq!(MemberName::from_bytes(b"d/e.so").file_name(), "e.so");
+    }
+
+    #[test]
+    fn a_shown_address_can_be_read_back() {
+        let root = Locator::root(3, "a b.whl");
+        for at in [
+            root.clone(),
+            root.offset(16),
+            root.member(&"lib/x y.so".into()),
+            root.member(&"lib/a.so".into()).offset(0x1f),
+        ] {
+            assert_eq!(root.reported(&at.to_string()), at);
+        }
+        let nested = root
+            .member(&"x.zip".into())
+            .member(&"a.so".into())
+            .offset(1);
+        assert_eq!(
+            root.reported(&nested.to_string()).to_string(),
+            nested.to_string()
+        );
+        assert_eq!(nested.path().as_deref(), Some("x.zip › a.so"));
+        assert_eq!(root.offset(1).path(), None);
     }
 
     #[test]

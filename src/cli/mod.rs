@@ -34,9 +34,8 @@ pub fn main() -> ExitCode {
     let output = Output::new(args.colour);
     match run(&args, &output) {
         Ok(exit) => exit.into(),
-        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
-            Exit::Pass.into()
-        }
+        // whoever read the output has seen enough of it
+        Err(Failure::Output(error)) if is_closed(&error) => Exit::Pass.into(),
         Err(failure) => {
             let _closed = failure.print(&output);
             Exit::CannotJudge.into()
@@ -50,6 +49,20 @@ fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         Command::Inspect(args) => commands::inspect::run(args, output),
         Command::Explain(args) => commands::explain::run(args, output),
         Command::Policy(args) => commands::policy::run(args, output),
+    }
+}
+
+/// Whether nobody reads the output any more.
+fn is_closed(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::BrokenPipe
+}
+
+/// What a verdict needs of its report: a reader that leaves early (`smgate check … | head -1`) must not
+/// change the exit status.
+fn unless_closed(written: io::Result<()>) -> io::Result<()> {
+    match written {
+        Err(error) if is_closed(&error) => Ok(()),
+        other => other,
     }
 }
 

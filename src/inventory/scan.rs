@@ -258,8 +258,9 @@ struct Place {
 impl Place {
     fn members(&self, zip: &Arc<Zip>) -> Vec<(u64, Job)> {
         let members = zip.members().iter().enumerate();
+        // pip writes the data of a member that is marked as a link into a file, library or not
         members
-            .filter(|(_, member)| member.is_readable() && member.kind == MemberKind::File)
+            .filter(|(_, member)| member.is_readable() && member.kind != MemberKind::Dir)
             .map(|(index, member)| {
                 let what = What::File {
                     input: Input::Member(Arc::clone(zip), index),

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::rule::Level;
+use crate::rule::{Code, Level};
 use crate::verdict::{Evaluation, Finding, Judged, Row, Verdict};
 
 use super::style::Styles;
@@ -77,7 +77,9 @@ fn write_artifact(
             visible(&row.target)
         )?;
         let mut remarks = Vec::new();
-        if !row.has_device_code {
+        if !row.has_device_code && artifact.seen.files == 0 {
+            remarks.push("nothing could be read".to_owned());
+        } else if !row.has_device_code {
             let whose = if row.has_foreign_code {
                 " of its own"
             } else {
@@ -110,10 +112,14 @@ fn verdict_width(verdict: Verdict) -> usize {
     verdict.id().len()
 }
 
-/// Whether two findings differ in the target only.
+/// Whether two findings say the same: of other targets, or of other places that could not be read.
 fn alike(a: &Finding, b: &Finding) -> bool {
-    (a.code, a.level, &a.package, &a.library, a.waived.is_some())
-        == (b.code, b.level, &b.package, &b.library, b.waived.is_some())
+    let whose = (&a.package, a.waived.is_some()) == (&b.package, b.waived.is_some());
+    let what = match a.code {
+        Code::Unreadable => a.message == b.message,
+        _ => a.target.is_some() && a.library == b.library,
+    };
+    (a.code, a.level) == (b.code, b.level) && whose && what
 }
 
 fn write_findings(
@@ -131,13 +137,12 @@ fn write_findings(
         .collect();
     while !left.is_empty() {
         let first = left.remove(0);
-        // messages of unreadable files differ each from the other
         let same: Vec<&Finding> = left
             .iter()
             .copied()
-            .filter(|other| first.target.is_some() && alike(first, other))
+            .filter(|other| alike(first, other))
             .collect();
-        left.retain(|other| first.target.is_none() || !alike(first, other));
+        left.retain(|other| !alike(first, other));
         write_finding(first, &same, styles, out)?;
     }
     Ok(())
@@ -207,9 +212,10 @@ fn write_finding(
 
 fn place(finding: &Finding) -> String {
     let target = finding.target.as_deref().unwrap_or_default();
-    match &finding.gpu {
-        Some(gpu) => format!("{target}: {gpu}"),
-        None => target.to_owned(),
+    match (&finding.gpu, &finding.library) {
+        (Some(gpu), _) => format!("{target}: {gpu}"),
+        (None, Some(library)) if target.is_empty() => library.clone(),
+        _ => target.to_owned(),
     }
 }
 

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use crate::cuda::SmTarget;
 use crate::device::ImageKind;
 use crate::inventory::{Artifact, Inventory, Library};
+use crate::problem::{Problem, ProblemKind};
 
 use super::human::plural;
 use super::style::Styles;
@@ -82,16 +83,30 @@ fn write_artifact(
     for library in &artifact.libraries {
         write_library(library, artifact, styles, options, out)?;
     }
-    for problem in &artifact.problems {
-        writeln!(
-            out,
-            "  {} {}: {}",
-            styles.bold(problem.kind),
-            visible(&problem.at.to_string()),
-            visible(&problem.detail)
-        )?;
-    }
+    write_problems(&artifact.problems, styles, out)?;
     writeln!(out)
+}
+
+/// Problems that say the same are shown once, with the first place.
+fn write_problems(problems: &[Problem], styles: Styles, out: &mut dyn Write) -> io::Result<()> {
+    let mut seen: BTreeMap<(ProblemKind, &str), (&Problem, usize)> = BTreeMap::new();
+    for problem in problems {
+        seen.entry((problem.kind, &problem.detail))
+            .or_insert((problem, 0))
+            .1 += 1;
+    }
+    for (first, count) in seen.values() {
+        let kind = styles.bold(first.kind);
+        writeln!(out, "  {kind} {}", visible(&first.at.to_string()))?;
+        let more = if *count > 1 {
+            format!(" (and {} more like it)", count - 1)
+        } else {
+            String::new()
+        };
+        writeln!(out, "    {}{more}", visible(&first.detail))?;
+        writeln!(out, "    {} {}", styles.bold("next:"), first.kind.hint())?;
+    }
+    Ok(())
 }
 
 /// What of a library's device code is listed on one line.

@@ -20,35 +20,26 @@ pub(super) fn platform_mismatch(
     target: &FleetTarget,
 ) -> Option<Finding> {
     let wanted = target.platform?;
-    let (built_for, evidence) =
-        if artifact.platforms.is_empty() && artifact.other_platforms.is_empty() {
-            // no tags, or tags for any platform: its libraries tell
-            let (platform, library) = libraries
+    let tagged = !artifact.platforms.is_empty() || !artifact.other_platforms.is_empty();
+    let evidence = if tagged && !artifact.platforms.contains(&wanted) {
+        let names = artifact.platforms.iter().map(ToString::to_string);
+        let names: Vec<String> = names
+            .chain(artifact.other_platforms.iter().cloned())
+            .collect();
+        format!("its tags name {}", names.join(", "))
+    } else {
+        // tags are promises, and tags for any platform are none: its libraries tell
+        let built_for = || {
+            libraries
                 .iter()
-                .find_map(|library| Some((platform_of(library)?, library)))?;
-            if libraries
-                .iter()
-                .any(|library| platform_of(library) == Some(wanted))
-            {
-                return None;
-            }
-            (
-                vec![platform],
-                format!("`{}` is built for {platform}", library.path),
-            )
-        } else {
-            let names = artifact.platforms.iter().map(ToString::to_string);
-            let names: Vec<String> = names
-                .chain(artifact.other_platforms.iter().cloned())
-                .collect();
-            (
-                artifact.platforms.clone(),
-                format!("its tags name {}", names.join(", ")),
-            )
+                .filter_map(|library| Some((platform_of(library)?, library)))
         };
-    if built_for.contains(&wanted) {
-        return None;
-    }
+        if built_for().any(|(platform, _)| platform == wanted) {
+            return None;
+        }
+        let (platform, library) = built_for().next()?;
+        format!("`{}` is built for {platform}", library.path)
+    };
     let message = format!("built for another platform than {wanted}");
     let next_step = format!("choose the file for {wanted}");
     Some(Finding::new(Code::PlatformMismatch, message, next_step).evidence(evidence))
@@ -108,6 +99,9 @@ pub(super) fn cpu_only(
         Some(local) if local.starts_with("rocm") => "a ROCm build, for AMD GPUs",
         Some(local) if local.starts_with("xpu") => "an XPU build, for Intel GPUs",
         Some(local) if local.starts_with("cpu") => "a CPU build",
+        _ if !artifact.problems.is_empty() => {
+            "without CUDA device code in what could be read of it"
+        }
         _ => "a build without CUDA device code",
     };
     let message = format!(
@@ -141,6 +135,20 @@ pub(super) fn built_at_install(artifact: &Artifact) -> Option<Finding> {
     })
 }
 
+/// A file that is, or holds, an archive of a kind that is not opened. Beside other files in a wheel or a
+/// directory such data is common and only counted; where the user names the file itself, nothing was seen.
+pub(super) fn unopened(artifact: &Artifact) -> Option<Finding> {
+    (artifact.kind == ArtifactKind::File && artifact.seen.unopened > 0).then(|| {
+        let message = "it is or holds a compressed archive of a kind that is not opened: what is in it was not judged";
+        let next_step = "unpack it and name the directory, or the wheel that it holds";
+        let count = artifact.seen.unopened;
+        let name = artifact.input.rsplit('/').next().unwrap_or_default();
+        Finding::new(Code::Unreadable, message, next_step)
+            .library(name)
+            .evidence(format!("{count} of {} files not opened", artifact.seen.files))
+    })
+}
+
 /// Headers that say something else than the code behind them.
 pub(super) fn header_mismatches(libraries: &[&Library]) -> Vec<Finding> {
     libraries
@@ -167,11 +175,14 @@ fn header_mismatch(library: &Library) -> Option<Finding> {
                 image.key.target,
                 image.key.isa.map(|isa| isa.to_string()),
             );
-            *found.entry((image.key.kind, claimed, real)).or_default() +=
-                image.per_fatbin * code.class.count;
+            let images = image.per_fatbin.saturating_mul(code.class.count);
+            let sum = found.entry((image.key.kind, claimed, real)).or_default();
+            *sum = sum.saturating_add(images);
         }
     }
-    let total: u64 = found.values().sum();
+    let total = found
+        .values()
+        .fold(0_u64, |sum, count| sum.saturating_add(*count));
     if total == 0 {
         return None;
     }
@@ -218,23 +229,25 @@ pub(super) fn unused_architectures(
             .filter(|code| code.own)
             .flat_map(|code| &code.class.images)
         {
-            total += image.bytes;
-            let Some(target) = image
-                .key
-                .target
-                .filter(|_| image.key.kind == ImageKind::Cubin)
-            else {
+            if image.key.kind != ImageKind::Cubin {
+                continue;
+            }
+            total = total.saturating_add(image.bytes);
+            let Some(target) = image.key.target else {
                 continue;
             };
             if gpus
                 .iter()
                 .all(|gpu| cubin_fit(target, gpu.cc, tables) == Fit::No)
             {
-                *unused.entry(target).or_default() += image.bytes;
+                let sum = unused.entry(target).or_default();
+                *sum = sum.saturating_add(image.bytes);
             }
         }
     }
-    let bytes: u64 = unused.values().sum();
+    let bytes = unused
+        .values()
+        .fold(0_u64, |sum, bytes| sum.saturating_add(*bytes));
     if bytes == 0 {
         return None;
     }

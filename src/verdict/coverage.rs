@@ -23,8 +23,9 @@ pub(super) struct Count {
 
 impl Count {
     fn add(&mut self, count: u64, covers: bool) {
-        self.total += count;
-        self.covered += if covers { count } else { 0 };
+        self.total = self.total.saturating_add(count);
+        let covered = if covers { count } else { 0 };
+        self.covered = self.covered.saturating_add(covered);
     }
 }
 
@@ -56,49 +57,69 @@ pub(super) struct Coverage {
     pub(super) unsure: u64,
     pub(super) jit_blocked: u64,
     pub(super) coding_blocked: u64,
-    pub(super) link_only: u64,
+    general_link_only: u64,
+    single_link_only: u64,
     /// The newest PTX ISA that is compiled, or would be, among the general ones and the others.
     isa_general: Option<PtxIsa>,
     isa_single: Option<PtxIsa>,
-    /// Whether code that counts is compressed with zstd.
+    /// The coding that decides the compression floor.
     pub(super) zstd: bool,
+    /// Whether the library holds no fatbin that counts, only images by themselves.
+    bare_only: bool,
 }
 
 impl Coverage {
     /// The coverage of the package's own code in `library`; `None` where it has none that can be loaded.
     ///
-    /// Fatbins without any kernel say nothing, so they must not decide. Where they don't, they are counted
-    /// like the others, and the figures are those of every other tool.
+    /// Fatbins without any kernel say nothing, so they must not decide.
     pub(super) fn of(library: &Library, on: On<'_>) -> Option<Self> {
         let units = Units::of(library, |class| !is_empty(class));
         if units.loadable.is_empty() {
             return None;
         }
-        let with_kernels = Self::of_units(&units, library, on);
-        let everything = Self::of_units(&Units::of(library, |_| true), library, on);
-        let conclusion = |coverage: &Self| {
+        Some(Self::of_units(&units, library, on))
+    }
+
+    /// The figures to show: those of all fatbins, as every other tool counts them, where fatbins without
+    /// kernels change no answer at `shares`.
+    pub(super) fn figures(&self, library: &Library, on: On<'_>, shares: &[f64]) -> Self {
+        let everything = Self {
+            isa_general: self.isa_general,
+            isa_single: self.isa_single,
+            zstd: self.zstd,
+            ..Self::of_units(&Units::of(library, |_| true), library, on)
+        };
+        let answers = |coverage: &Self| {
+            let carries: Vec<bool> = shares.iter().map(|s| coverage.carries(*s)).collect();
             (
                 coverage.extent(),
-                coverage.carries(HALF),
+                coverage.if_linked().extent(),
+                carries,
                 coverage.jit() > 0,
+                coverage.unsure > 0,
             )
         };
-        Some(if conclusion(&with_kernels) == conclusion(&everything) {
+        if answers(self) == answers(&everything) {
             everything
         } else {
-            with_kernels
-        })
+            self.clone()
+        }
     }
 
     fn of_units(units: &Units<'_>, library: &Library, on: On<'_>) -> Self {
-        let mut coverage = Self::empty();
+        let mut coverage = Self {
+            bare_only: units.loadable.iter().all(|class| class.bare),
+            ..Self::empty()
+        };
         for class in &units.loadable {
             let mut judged = judge(images(class), on);
-            if !judged.state.covers() && units.is_linked(class) && units.relinks(on) {
-                // the driver links again from the PTX of every object (rule 2.12)
-                let relinked = units.relocatable.iter().flat_map(|class| images(class));
-                judged.state = State::Jit;
-                judged.isa = relinked.filter_map(|key| key.isa).max();
+            // where code fits and cannot be unpacked, nothing says that the driver would link instead
+            let lacks = !judged.state.covers() && judged.state != State::CodingBlocked;
+            if lacks
+                && units.is_linked(class)
+                && let Some(relinked) = units.relinked(on)
+            {
+                judged = relinked;
             }
             coverage.count(class, is_general(class) && !library.dispatches, judged);
         }
@@ -121,10 +142,12 @@ impl Coverage {
             unsure: 0,
             jit_blocked: 0,
             coding_blocked: 0,
-            link_only: 0,
+            general_link_only: 0,
+            single_link_only: 0,
             isa_general: None,
             isa_single: None,
             zstd: false,
+            bare_only: false,
         }
     }
 
@@ -140,14 +163,18 @@ impl Coverage {
             (&mut self.single, &mut self.jit_single, &mut self.isa_single)
         };
         kind.add(count, judged.state.covers());
-        match judged.state {
-            State::Native if !general => self.native_single += count,
-            State::Native | State::None => {}
-            State::Jit => *jit += count,
-            State::Unsure => self.unsure += count,
-            State::JitBlocked => self.jit_blocked += count,
-            State::CodingBlocked => self.coding_blocked += count,
-            State::LinkOnly => self.link_only += count,
+        let sum = match judged.state {
+            State::Native if !general => Some(&mut self.native_single),
+            State::Native | State::None => None,
+            State::Jit => Some(jit),
+            State::Unsure => Some(&mut self.unsure),
+            State::JitBlocked => Some(&mut self.jit_blocked),
+            State::CodingBlocked => Some(&mut self.coding_blocked),
+            State::LinkOnly if general => Some(&mut self.general_link_only),
+            State::LinkOnly => Some(&mut self.single_link_only),
+        };
+        if let Some(sum) = sum {
+            *sum = sum.saturating_add(count);
         }
         if matches!(judged.state, State::Jit | State::JitBlocked) {
             *isa = (*isa).max(judged.isa);
@@ -164,12 +191,12 @@ impl Coverage {
 
     /// Counted fatbins that the driver must compile.
     pub(super) fn jit(&self) -> u64 {
-        self.jit_general
-            + if self.singles_decide() {
-                self.jit_single
-            } else {
-                0
-            }
+        let single = if self.singles_decide() {
+            self.jit_single
+        } else {
+            0
+        };
+        self.jit_general.saturating_add(single)
     }
 
     /// The newest PTX ISA that must be compiled.
@@ -179,6 +206,18 @@ impl Coverage {
         } else {
             None
         })
+    }
+
+    /// The coverage that it would be, were its LTO-IR linked at run time.
+    pub(super) fn if_linked(&self) -> Self {
+        let mut linked = self.clone();
+        for (count, more) in [
+            (&mut linked.general, self.general_link_only),
+            (&mut linked.single, self.single_link_only),
+        ] {
+            count.covered = count.covered.saturating_add(more);
+        }
+        linked
     }
 
     /// Fatbins that are counted: the general ones, or all where there is none.
@@ -191,13 +230,16 @@ impl Coverage {
     }
 
     /// Every fatbin of the package's own.
-    pub(super) fn all(&self) -> u64 {
-        self.general.total + self.single.total
+    pub(super) fn fatbins(&self) -> u64 {
+        if self.bare_only {
+            return 0;
+        }
+        self.general.total.saturating_add(self.single.total)
     }
 
     /// How much of the library the GPU can run.
     pub(super) fn extent(&self) -> Extent {
-        let covered = self.general.covered + self.single.covered;
+        let covered = self.general.covered.max(self.single.covered);
         if covered == 0 || (self.general.total > 0 && self.general.covered == 0) {
             Extent::None
         } else if self.general.covered == self.general.total {
@@ -205,6 +247,11 @@ impl Coverage {
         } else {
             Extent::Partial
         }
+    }
+
+    /// Whether its fatbins carry a target, so that another library may be a side library.
+    pub(super) fn carries_others(&self) -> bool {
+        !self.bare_only && self.carries(HALF)
     }
 
     /// Whether at least `share` of its general fatbins are covered (of all, where there are none).
@@ -215,7 +262,8 @@ impl Coverage {
             reason = "a library has far fewer than 2^52 fatbins"
         )]
         let (total, covered) = (total as f64, covered as f64);
-        covered > 0.0 && covered >= total * share
+        // a quotient, because it is rounded as the share was when it was read: 55 of 100 is 0.55
+        covered > 0.0 && covered / total >= share
     }
 }
 
@@ -237,12 +285,16 @@ impl<'l> Units<'l> {
             .iter()
             .filter(|code| code.own)
             .map(|code| &code.class);
-        // a fatbin of which nothing could be read is a problem, not a gap
-        let own = own.filter(|class| class.images.iter().any(|image| image.key.target.is_some()));
-        // code to be linked has its say even without a kernel: what it holds is called by others
-        let (relocatable, loadable): (Vec<_>, Vec<_>) = own
-            .filter(|class| class.relocatable || counts(class))
-            .partition(|class| class.relocatable);
+        // a fatbin that could not be read is a problem, not a gap
+        let own = own.filter(|class| is_judgeable(class));
+        // objects without kernels are linked too
+        let (relocatable, mut loadable): (Vec<_>, Vec<_>) =
+            own.partition(|class| class.relocatable);
+        loadable.retain(|class| counts(class));
+        // images outside fatbins decide only where there is nothing else, or something picks them
+        if loadable.iter().any(|class| !class.bare) && !library.dispatches {
+            loadable.retain(|class| !class.bare);
+        }
         let links_known = loadable.iter().any(|class| class.device_linked);
         Self {
             loadable,
@@ -264,18 +316,43 @@ impl<'l> Units<'l> {
         !self.relocatable.is_empty() && !class.bare && cubins_only
     }
 
-    /// Whether the driver can link anew from what the objects hold.
-    fn relinks(&self, on: On<'_>) -> bool {
-        !self.relocatable.is_empty()
-            && self
-                .relocatable
-                .iter()
-                .all(|class| judge(images(class), on).state.covers())
+    /// What the driver makes of the objects where it links them again (rule 2.12): it needs PTX or a cubin
+    /// that fits of every one, and is stopped by what stops it at any. `None` where one object has neither.
+    fn relinked(&self, on: On<'_>) -> Option<Judged> {
+        let objects = self
+            .relocatable
+            .iter()
+            .map(|class| judge(images(class), on));
+        let objects: Vec<Judged> = objects.collect();
+        let stopped = |state| objects.iter().find(|object| object.state == state).copied();
+        let usable = objects.iter().all(|object| {
+            object.state.covers()
+                || matches!(object.state, State::JitBlocked | State::CodingBlocked)
+        });
+        if objects.is_empty() || !usable {
+            return None;
+        }
+        let blocked = stopped(State::JitBlocked).or_else(|| stopped(State::CodingBlocked));
+        Some(Judged {
+            state: blocked.map_or(State::Jit, |object| object.state),
+            isa: objects.iter().filter_map(|object| object.isa).max(),
+            coding: if objects.iter().any(|object| object.coding == Coding::Zstd) {
+                Coding::Zstd
+            } else {
+                Coding::None
+            },
+        })
     }
 }
 
 fn images(class: &FatbinClass) -> impl Iterator<Item = ImageKey> + '_ {
     class.images.iter().map(|image| image.key)
+}
+
+/// Whether enough of a fatbin could be read: its coding is known, and what it is for, or that nobody knows it.
+fn is_judgeable(class: &FatbinClass) -> bool {
+    let unknown = images(class).any(|key| key.coding == Coding::Unknown);
+    !unknown && images(class).any(|key| key.target.is_some() || is_unjudged(key.kind))
 }
 
 /// Whether a fatbin holds nothing that could run: no image at all, or code without any kernel. nvcc leaves
@@ -287,10 +364,12 @@ fn is_empty(class: &FatbinClass) -> bool {
     if cubins.peek().is_some() {
         return cubins.all(|key| key.empty);
     }
-    let mut code = images(class)
-        .filter(|key| key.kind.is_ptx() || key.kind == ImageKind::LtoIr)
-        .peekable();
-    code.peek().is_none() || code.all(|key| key.empty)
+    images(class).all(|key| key.empty || key.kind == ImageKind::Index)
+}
+
+/// Whether no rule says where code of this kind runs. It covers nothing, and yet it is not nothing.
+pub(super) const fn is_unjudged(kind: ImageKind) -> bool {
+    matches!(kind, ImageKind::TileIr | ImageKind::Unknown(_))
 }
 
 /// Whether a fatbin was meant for more than one capability. Bare images are for the one they name.

@@ -11,12 +11,14 @@ mod floor;
 mod package;
 mod runs;
 mod state;
+#[cfg(test)]
+mod tests;
 mod waive;
 mod words;
 
 use std::collections::BTreeMap;
 
-use crate::inventory::{Artifact, Inventory, Library, Seen};
+use crate::inventory::{Artifact, ArtifactKind, Inventory, Library, Seen};
 use crate::policy::{Date, FleetTarget, Policy};
 use crate::problem::Problem;
 use crate::rule::{Code, Level};
@@ -26,7 +28,7 @@ use driver::{Driver, Meets};
 use words::Subject;
 
 pub use finding::{Finding, PackageName, WaivedBy};
-pub use floor::{Floor, Mechanism};
+pub use floor::{Floor, Mechanism, RuntimeVersion};
 pub use runs::{Fit, cubin_fit, ptx_fit};
 pub use state::State;
 
@@ -225,15 +227,23 @@ impl Judge<'_> {
             }
             findings.push(found);
         };
-        for problem in &artifact.problems {
-            add(unreadable(problem, &artifact.input), None);
-        }
         let own_package = artifact.name.clone().map(|name| PackageName {
             name,
             version: artifact.version.clone(),
         });
+        // what lies in a wheel without others inside is that package's
+        let alone = artifact.kind == ArtifactKind::Wheel && artifact.packages.len() <= 1;
+        for problem in &artifact.problems {
+            add(
+                unreadable(problem, artifact),
+                own_package.as_ref().filter(|_| alone),
+            );
+        }
         if let Some(found) = artifact::built_at_install(artifact) {
             add(found, own_package.as_ref());
+        }
+        if let Some(found) = artifact::unopened(artifact) {
+            add(found, None);
         }
         for (package, libraries) in self.groups() {
             let name = package.as_ref();
@@ -310,6 +320,7 @@ impl Judge<'_> {
                 package,
                 target,
                 gpu,
+                os: driver.os(),
                 tables: self.tables,
             };
             let name = package.map(|package| package.name.as_str());
@@ -412,22 +423,29 @@ fn driver_not_given(target: &FleetTarget) -> Finding {
     Finding::new(Code::DriverNotGiven, message, next_step)
 }
 
-fn unreadable(problem: &Problem, input: &str) -> Finding {
-    let shown = problem.at.to_string();
-    let inner = shown
-        .strip_prefix(input)
-        .unwrap_or(&shown)
-        .trim_start_matches([' ', '›']);
+fn unreadable(problem: &Problem, artifact: &Artifact) -> Finding {
+    let whole_file = || {
+        let file = artifact.kind == ArtifactKind::File;
+        file.then(|| {
+            artifact
+                .input
+                .rsplit('/')
+                .next()
+                .unwrap_or_default()
+                .to_owned()
+        })
+    };
     let mut finding = Finding::new(
         Code::Unreadable,
         problem.detail.clone(),
         problem.kind.hint(),
     )
     .evidence(format!("{} ({} not seen)", problem.kind, extent(problem)));
-    if !inner.is_empty() {
-        finding = finding.library(inner);
+    finding.library = problem.at.path().or_else(whole_file);
+    match problem.at.byte() {
+        Some(offset) => finding.evidence(format!("at offset {offset:#x}")),
+        None => finding,
     }
-    finding
 }
 
 fn extent(problem: &Problem) -> &'static str {

@@ -6,14 +6,14 @@
 use std::collections::BTreeMap;
 
 use crate::cuda::Suffix;
-use crate::device::ImageKind;
+use crate::device::{HostFormat, ImageKind};
 use crate::inventory::Library;
 use crate::policy::Thresholds;
 use crate::rule::Code;
 use crate::tables::Tables;
 
 use super::coverage::{Count, Coverage, Extent, HALF, own_targets};
-use super::driver::Driver;
+use super::driver::{Driver, Meets};
 use super::finding::Finding;
 use super::floor::{self, Floor};
 use super::state::On;
@@ -35,6 +35,8 @@ struct Judged<'l> {
     coverage: Coverage,
     /// With a driver that accepts everything.
     free: Coverage,
+    /// With the target's driver, as figures for people.
+    figures: Coverage,
 }
 
 impl Judged<'_> {
@@ -46,7 +48,7 @@ impl Judged<'_> {
                 Code::CompressionNeedsDriver
             }
             _ if blocked => Code::PtxTooNew,
-            coverage if coverage.link_only > 0 && coverage.extent() == Extent::None => {
+            coverage if coverage.extent() == Extent::None && would_do(&coverage.if_linked()) => {
                 Code::LinkOnly
             }
             _ => Code::NoKernelImage,
@@ -71,6 +73,8 @@ pub(super) fn judge<'l>(
         driver: &any,
         tables,
     };
+    let mut shares = vec![HALF, thresholds.main_library];
+    shares.extend(thresholds.partial_coverage);
     let mut judged: Vec<Judged<'l>> = Vec::new();
     let mut result = OnGpu::default();
     for library in libraries.iter().copied() {
@@ -83,12 +87,14 @@ pub(super) fn judge<'l>(
         };
         judged.push(Judged {
             library,
+            figures: coverage.figures(library, on, &shares),
             coverage,
             free,
         });
     }
     result.has_code = !judged.is_empty();
-    keep_best_siblings(package, &mut judged, tables);
+    keep_best_siblings(package, &mut judged, driver, tables);
+    drop_files_of_other_gpus(&mut judged);
     for one in &judged {
         result.floors.extend(floor::of_library(
             one.library,
@@ -101,17 +107,20 @@ pub(super) fn judge<'l>(
     for (index, one) in judged.iter().enumerate() {
         let share = thresholds.main_library;
         let is_main = main == Some(index);
+        let would_do = |coverage: &Coverage| {
+            coverage.extent() != Extent::None && (!is_main || coverage.carries(share))
+        };
         let found = match one.coverage.extent() {
-            Extent::None => lacking(package, one, &judged, subject, tables),
-            Extent::Partial | Extent::Full if is_main && !one.coverage.carries(share) => {
-                let code = one.blocked_by(|coverage| coverage.carries(share));
-                words::main_lacks(subject, code, one.library, &one.coverage)
+            Extent::None => lacking(package, one, would_do, &judged, subject, tables),
+            Extent::Partial | Extent::Full if !would_do(&one.coverage) => {
+                let code = one.blocked_by(would_do);
+                words::main_lacks(subject, code, one.library, &one.figures)
             }
             Extent::Partial => {
                 let denied = thresholds
                     .partial_coverage
                     .is_some_and(|share| !one.coverage.carries(share));
-                words::partial(subject, one.library, &one.coverage, denied)
+                words::partial(subject, one.library, &one.figures, denied)
             }
             Extent::Full => {
                 result.findings.extend(how_covered(one, subject));
@@ -133,10 +142,10 @@ fn how_covered(one: &Judged<'_>, subject: Subject<'_>) -> Vec<Finding> {
     // single-target kernels beside general code are extras
     let counted = one.coverage.counted();
     if one.coverage.jit() > 0 && counted.covered > 0 {
-        findings.push(words::jit_only(subject, one.library, &one.coverage));
+        findings.push(words::jit_only(subject, one.library, &one.figures));
     }
     if one.coverage.unsure > 0 {
-        findings.push(words::tegra_unsure(subject, one.library, &one.coverage));
+        findings.push(words::tegra_unsure(subject, one.library, &one.figures));
     }
     findings
 }
@@ -145,41 +154,37 @@ fn how_covered(one: &Judged<'_>, subject: Subject<'_>) -> Vec<Finding> {
 fn lacking(
     package: Option<&str>,
     one: &Judged<'_>,
+    would_do: impl Fn(&Coverage) -> bool,
     all: &[Judged<'_>],
     subject: Subject<'_>,
     tables: &Tables,
 ) -> Finding {
-    let code = one.blocked_by(|coverage| coverage.extent() != Extent::None);
+    let code = one.blocked_by(would_do);
     if code != Code::NoKernelImage {
-        return words::lacks(subject, code, one.library, &one.coverage);
+        return words::lacks(subject, code, one.library, &one.figures);
     }
     let others = || {
         all.iter()
             .filter(|other| !std::ptr::eq(other.library, one.library))
     };
-    let carried = others().any(|other| other.coverage.carries(HALF));
+    let carried = others().any(|other| other.coverage.carries_others());
     if carried {
         if let Some(role) = package.and_then(|package| tables.role(package, &one.library.path)) {
-            return words::known_side_library(subject, one.library, &one.coverage, &role.why);
+            return words::known_side_library(subject, one.library, &one.figures, &role.why);
         }
         if is_specific_elsewhere(one) {
-            return words::side_library(
-                subject,
-                Code::ArchSpecificOnly,
-                one.library,
-                &one.coverage,
-            );
+            return words::side_library(subject, Code::ArchSpecificOnly, one.library, &one.figures);
         }
         if is_for_newer(one, subject) && carriers_are_most(all) {
             return words::side_library(
                 subject,
                 Code::LibraryForNewerGpus,
                 one.library,
-                &one.coverage,
+                &one.figures,
             );
         }
     }
-    words::lacks(subject, Code::NoKernelImage, one.library, &one.coverage)
+    words::lacks(subject, Code::NoKernelImage, one.library, &one.figures)
 }
 
 /// All of its code is specific to other architectures or families: FlashAttention 3 beside `_C.so` (xformers, vllm).
@@ -205,16 +210,15 @@ fn code_targets(library: &Library) -> impl Iterator<Item = crate::cuda::SmTarget
 /// is specific to other architectures is not counted.
 fn carriers_are_most(all: &[Judged<'_>]) -> bool {
     let lacks = |one: &&Judged<'_>| one.coverage.extent() == Extent::None;
-    let total: u64 = all
+    let sum = |sum: u128, one: &Judged<'_>| sum + u128::from(one.coverage.fatbins());
+    let total = all
         .iter()
         .filter(|one| !(lacks(one) && is_specific_elsewhere(one)))
-        .map(|one| one.coverage.all())
-        .sum();
-    let carried: u64 = all
+        .fold(0, sum);
+    let carried = all
         .iter()
-        .filter(|one| one.coverage.carries(HALF))
-        .map(|one| one.coverage.all())
-        .sum();
+        .filter(|one| one.coverage.carries_others())
+        .fold(0, sum);
     carried * 2 > total
 }
 
@@ -232,8 +236,24 @@ fn main_library(judged: &[Judged<'_>]) -> Option<usize> {
         .map(|(index, _)| index)
 }
 
+/// Device code in files of its own (`k_sm80.cubin`, `k_sm90.cubin`) is picked by whoever loads it: where one
+/// of these files fits, the others are those of other GPUs. Where none does, each of them is lacking.
+fn drop_files_of_other_gpus(judged: &mut Vec<Judged<'_>>) {
+    let is_loose =
+        |one: &Judged<'_>| one.library.format == HostFormat::Raw && one.coverage.general.total == 0;
+    let fits = |one: &Judged<'_>| one.coverage.extent() != Extent::None;
+    if judged.iter().any(|one| is_loose(one) && fits(one)) {
+        judged.retain(|one| fits(one) || !is_loose(one));
+    }
+}
+
 /// Of siblings of which one is loaded (bitsandbytes ships one for each CUDA version), keeps the best.
-fn keep_best_siblings(package: Option<&str>, judged: &mut Vec<Judged<'_>>, tables: &Tables) {
+fn keep_best_siblings(
+    package: Option<&str>,
+    judged: &mut Vec<Judged<'_>>,
+    driver: &Driver<'_>,
+    tables: &Tables,
+) {
     let Some(package) = package else { return };
     let mut best: BTreeMap<String, (Rank, usize)> = BTreeMap::new();
     let mut family_of = Vec::new();
@@ -242,7 +262,7 @@ fn keep_best_siblings(package: Option<&str>, judged: &mut Vec<Judged<'_>>, table
             .sibling_family(package, &one.library.path)
             .map(|row| row.library.clone());
         if let Some(family) = &family {
-            let rank = Rank::of(one);
+            let rank = Rank::of(one, driver, tables);
             let entry = best.entry(family.clone()).or_insert((rank, index));
             if rank > entry.0 {
                 *entry = (rank, index);
@@ -259,10 +279,11 @@ fn keep_best_siblings(package: Option<&str>, judged: &mut Vec<Judged<'_>>, table
     });
 }
 
-/// How good a sibling is: covered and native before covered and compiled before not covered; of equals the
-/// one whose toolkit asks for the oldest driver.
+/// How good a sibling is: what the driver starts first; then covered and native before covered and compiled
+/// before not covered; of equals the one whose toolkit asks for the oldest driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
+    runs: bool,
     full: bool,
     covered: bool,
     native: bool,
@@ -270,10 +291,15 @@ struct Rank {
 }
 
 impl Rank {
-    fn of(one: &Judged<'_>) -> Self {
+    fn of(one: &Judged<'_>, driver: &Driver<'_>, tables: &Tables) -> Self {
         let extent = one.coverage.extent();
+        let floors = floor::of_library(one.library, Some(&one.coverage), driver, tables);
+        let starts = floors
+            .iter()
+            .all(|floor| driver.meets(&floor.driver) != Meets::No);
         let Count { covered, .. } = one.coverage.counted();
         Self {
+            runs: starts && extent != Extent::None,
             full: extent == Extent::Full,
             covered: extent != Extent::None,
             native: covered > 0 && one.coverage.jit() == 0,

@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use crate::cuda::{SmTarget, Suffix};
 use crate::device::{ImageKind, Place};
 use crate::inventory::Library;
+use crate::platform::Os;
 use crate::policy::{FleetTarget, TargetGpu};
 use crate::rule::{Code, Level};
 use crate::tables::Tables;
 
-use super::coverage::{Count, Coverage, own_targets};
+use super::coverage::{Count, Coverage, is_unjudged, own_targets};
 use super::finding::{Finding, PackageName};
 use super::floor::Floor;
 
@@ -19,6 +20,8 @@ pub(super) struct Subject<'a> {
     pub(super) package: Option<&'a PackageName>,
     pub(super) target: &'a FleetTarget,
     pub(super) gpu: &'a TargetGpu,
+    /// Whose driver numbers the target has.
+    pub(super) os: Os,
     pub(super) tables: &'a Tables,
 }
 
@@ -91,6 +94,16 @@ fn holds(library: &Library) -> String {
     )];
     parts.push(ptx.map_or_else(|| "no PTX".to_owned(), |list| format!("PTX for {list}")));
     parts.extend(lto.map(|list| format!("LTO-IR for {list}")));
+    let unjudged: BTreeSet<String> = library
+        .code
+        .iter()
+        .filter(|code| code.own)
+        .flat_map(|code| &code.class.images)
+        .map(|image| image.key.kind)
+        .filter(|kind| is_unjudged(*kind))
+        .map(|kind| format!("code of kind {kind}, which is not judged"))
+        .collect();
+    parts.extend(unjudged);
     parts.join("; ")
 }
 
@@ -134,7 +147,7 @@ fn with_evidence(finding: Finding, library: &Library, coverage: &Coverage) -> Fi
     let mut finding = finding.library(&library.path).evidence(holds(library));
     if coverage.single.total > 0 && coverage.general.total > 0 {
         finding = finding.evidence(format!(
-            "beside them {} single-target fatbins or bare images fit",
+            "beside them {} single-target fatbins fit",
             of(coverage.single)
         ));
     }
@@ -195,11 +208,7 @@ fn needs_driver(subject: Subject<'_>, coverage: &Coverage) -> String {
         .filter(|_| coverage.jit_blocked > 0)
         .and_then(|isa| subject.tables.ptx(isa));
     let target = &subject.target.name;
-    let os = subject
-        .target
-        .platform
-        .map(|platform| platform.os)
-        .unwrap_or_default();
+    let os = subject.os;
     let exact = row
         .and_then(|row| row.first_driver(os))
         .map(ToString::to_string);

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::cli::args::{Check, FailOn};
-use crate::cli::{Exit, Failure, Output};
+use crate::cli::{Exit, Failure, Output, unless_closed};
 use crate::inventory::from_json;
 use crate::policy::{Date, Policy};
 use crate::report::{HumanOptions, write_check};
@@ -12,7 +12,7 @@ use crate::tables::Tables;
 use crate::verdict::{EvaluateOptions, evaluate};
 use crate::{Error, ErrorKind};
 
-use super::{load_policy, nothing_read, read_file, scan_inputs};
+use super::{load_policy, nothing_read, read_file, require_something, scan_inputs};
 
 pub(in crate::cli) fn run(args: &Check, output: &Output) -> Result<Exit, Failure> {
     let tables = Tables::builtin();
@@ -40,6 +40,7 @@ pub(in crate::cli) fn run(args: &Check, output: &Output) -> Result<Exit, Failure
         }
         None => scan_inputs(&args.inputs, &args.scan.options())?,
     };
+    require_something(&inventory, args.inventory.as_deref())?;
     let options = EvaluateOptions {
         today,
         fail_on_warn: args.fail_on == FailOn::Warn,
@@ -47,8 +48,8 @@ pub(in crate::cli) fn run(args: &Check, output: &Output) -> Result<Exit, Failure
     let evaluation = evaluate(&inventory, &policy, tables, options);
     let mut stdout = output.stdout();
     let human = HumanOptions::new(output.stdout_colour(), args.report.verbose);
-    write_check(&evaluation, args.report.format.into(), human, &mut stdout)?;
-    stdout.flush()?;
+    let written = write_check(&evaluation, args.report.format.into(), human, &mut stdout);
+    unless_closed(written.and_then(|()| stdout.flush()))?;
     Ok(if nothing_read(&inventory) {
         Exit::CannotJudge
     } else {

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use crate::cli::args::Inspect;
-use crate::cli::{Exit, Failure, Output};
+use crate::cli::{Exit, Failure, Output, unless_closed};
 use crate::report::{HumanOptions, write_inspect};
 
 use super::{nothing_read, scan_inputs};
@@ -12,8 +12,8 @@ pub(in crate::cli) fn run(args: &Inspect, output: &Output) -> Result<Exit, Failu
     let inventory = scan_inputs(&args.inputs, &args.scan.options())?;
     let mut stdout = output.stdout();
     let human = HumanOptions::new(output.stdout_colour(), args.report.verbose);
-    write_inspect(&inventory, args.report.format.into(), human, &mut stdout)?;
-    stdout.flush()?;
+    let written = write_inspect(&inventory, args.report.format.into(), human, &mut stdout);
+    unless_closed(written.and_then(|()| stdout.flush()))?;
     Ok(if nothing_read(&inventory) {
         Exit::CannotJudge
     } else if inventory

@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use crate::inventory::{Artifact, Inventory, ScanOptions, scan};
+use crate::inventory::{Artifact, ArtifactKind, Inventory, ScanOptions, scan};
 use crate::limits::read_capped;
 use crate::policy::Policy;
 use crate::problem::Extent;
@@ -29,6 +29,29 @@ fn scan_inputs(inputs: &[OsString], options: &ScanOptions) -> Result<Inventory, 
         specs.extend(SourceSpec::parse(input)?.expand()?);
     }
     Ok(scan(&specs, options, Tables::builtin())?)
+}
+
+/// Refuses to judge where there is nothing: a gate that passes on an empty directory, or on an inventory
+/// that some filter emptied, is open.
+fn require_something(inventory: &Inventory, origin: Option<&Path>) -> Result<(), Error> {
+    if let (true, Some(path)) = (inventory.artifacts.is_empty(), origin) {
+        let message = format!("the inventory `{}` holds no artifact", path.display());
+        return Err(Error::new(ErrorKind::Data, message)
+            .with_hint("write one with `smgate inspect --format json INPUT... > FILE`"));
+    }
+    let empty = |artifact: &&Artifact| {
+        artifact.kind == ArtifactKind::Directory
+            && artifact.seen.files == 0
+            && artifact.problems.is_empty()
+    };
+    match inventory.artifacts.iter().find(empty) {
+        None => Ok(()),
+        Some(artifact) => {
+            let message = format!("there is no file in `{}`", artifact.input);
+            let hint = "name the directory that holds the packages, such as `site-packages`";
+            Err(Error::new(ErrorKind::Input, message).with_hint(hint))
+        }
+    }
 }
 
 /// Whether there is nothing that could be judged: every artifact is unreadable as a whole.

@@ -5,7 +5,7 @@ use std::io::{ErrorKind as IoErrorKind, Write as _};
 use std::path::Path;
 
 use crate::cli::args::{Policy as PolicyArgs, PolicyCommand, PolicyInit, PolicyLint};
-use crate::cli::{Exit, Failure, Output};
+use crate::cli::{Exit, Failure, Output, unless_closed};
 use crate::policy::{self, Policy};
 use crate::tables::Tables;
 use crate::{Error, ErrorKind};
@@ -72,15 +72,18 @@ fn lint(args: &PolicyLint, output: &Output) -> Result<Exit, Failure> {
     let mut exit = Exit::Pass;
     for name in names {
         match load_policy(name) {
-            Ok(policy) => writeln!(stdout, "{}: {}", policy.origin(), describe(&policy))?,
+            Ok(policy) => {
+                let line = writeln!(stdout, "{}: {}", policy.origin(), describe(&policy));
+                unless_closed(line)?;
+            }
             // the other files are checked too
             Err(failure) => {
-                failure.print(output)?;
+                unless_closed(failure.print(output))?;
                 exit = Exit::CannotJudge;
             }
         }
     }
-    stdout.flush()?;
+    unless_closed(stdout.flush())?;
     Ok(exit)
 }
 

@@ -100,21 +100,12 @@ impl Wheel {
         wheel
     }
 
-    /// A wheel in the cache of some tool has a name of its own; one that is called `.whl` has none
-    /// but that of a wheel.
+    /// A wheel may be called otherwise, in the cache of some tool or by whoever saved it: then its metadata
+    /// alone says what it is. (pip installs a file by its name only, but that is no doubt about the content.)
     fn read_file_name(&mut self, file_name: &str) {
-        match file_name.parse::<WheelFilename>() {
-            Ok(filename) => {
-                self.take_platforms(filename.platforms());
-                self.filename = Some(filename);
-            }
-            Err(error) if super::file::is_named_wheel(file_name) => {
-                self.malformed(
-                    None,
-                    format!("`{file_name}` is no wheel file name: {error}"),
-                );
-            }
-            Err(_) => {}
+        if let Ok(filename) = file_name.parse::<WheelFilename>() {
+            self.take_platforms(filename.platforms());
+            self.filename = Some(filename);
         }
     }
 

@@ -100,10 +100,7 @@ fn says_where_names_and_versions_disagree() {
         said("\nName: my-pkg\n", NAME),
         "`METADATA` states no name; `METADATA` states no version"
     );
-    assert_eq!(
-        said(METADATA, "my_pkg.whl"),
-        "`my_pkg.whl` is no wheel file name: it has 1 parts between dashes, not 5 or, with a build number, 6"
-    );
+    assert_eq!(said(METADATA, "saved-as.whl"), "");
 }
 
 #[test]

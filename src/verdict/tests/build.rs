@@ -1,0 +1,366 @@
+//! Inventories built in code: what a table row writes as `lib("m/_C.so").fatbin("sm_80 compute_90@8.7", 12)`.
+
+use crate::device::{
+    Coding, FatbinClass, HeaderClaim, HostFormat, ImageKey, ImageKind, ImageTally, Place,
+};
+use crate::inventory::{Artifact, ArtifactKind, Code, Inventory, Library, Package, Seen};
+use crate::locator::Locator;
+use crate::problem::{Extent, Problem, ProblemKind};
+
+/// Bytes of every image that a test does not give a size.
+pub(super) const IMAGE_BYTES: u64 = 1_000;
+
+/// One image: `sm_90a`, `compute_90@8.7`, `rel_compute_90@8.7` (relocatable PTX), `rel_sm_90`, `lto_90`,
+/// `tile_80`, `kind10_90`; behind it, in any order, `+lz4`, `+zstd`, `+odd` (an unknown coding), `+empty`.
+pub(super) fn image(text: &str) -> ImageKey {
+    let mut words = text.split('+');
+    let name = words.next().unwrap();
+    let (name, relocatable) = match name.strip_prefix("rel_") {
+        Some(rest) => (rest, true),
+        None => (name, false),
+    };
+    let (kind, target) = if name.starts_with("sm_") {
+        (ImageKind::Cubin, name)
+    } else if let Some(target) = name.strip_prefix("lto_") {
+        (ImageKind::LtoIr, target)
+    } else if let Some(target) = name.strip_prefix("tile_") {
+        (ImageKind::TileIr, target)
+    } else if let Some(target) = name.strip_prefix("kind10_") {
+        (ImageKind::Unknown(0x10), target)
+    } else if relocatable {
+        (ImageKind::RelocatablePtx, name)
+    } else {
+        (ImageKind::Ptx, name)
+    };
+    let (target, isa) = match target.split_once('@') {
+        Some((target, isa)) => (target, Some(isa.parse().unwrap())),
+        None => (target, None),
+    };
+    assert_eq!(kind.is_ptx(), isa.is_some(), "`{text}`: PTX has a version");
+    let mut key = ImageKey {
+        kind,
+        target: Some(target.parse().unwrap()),
+        isa,
+        coding: Coding::None,
+        header: None,
+        relocatable,
+        empty: false,
+    };
+    for word in words {
+        match word {
+            "lz4" => key.coding = Coding::Lz4,
+            "zstd" => key.coding = Coding::Zstd,
+            "odd" => key.coding = Coding::Unknown,
+            "empty" => key.empty = true,
+            other => panic!("`{text}`: what is `{other}`?"),
+        }
+    }
+    key
+}
+
+/// Several images, blanks between them.
+pub(super) fn images(text: &str) -> Vec<ImageKey> {
+    let mut keys: Vec<ImageKey> = text.split_whitespace().map(image).collect();
+    // the order of a scan
+    keys.sort();
+    keys
+}
+
+/// A library of the package that it is put into.
+#[derive(Clone)]
+pub(super) struct Lib(Library);
+
+/// A Linux library for x86-64 at `path`, without anything in it.
+pub(super) fn lib(path: &str) -> Lib {
+    Lib(Library {
+        path: path.to_owned(),
+        package: None,
+        size: 1 << 20,
+        format: HostFormat::Elf,
+        machine: Some("x86_64".to_owned()),
+        soname: None,
+        needed: Vec::new(),
+        needed_cuda: Vec::new(),
+        rpath: None,
+        runpath: None,
+        component: None,
+        compiler: false,
+        dispatches: false,
+        toolkits: Vec::new(),
+        code: Vec::new(),
+    })
+}
+
+impl Lib {
+    fn class(mut self, images: &str, count: u64, change: impl FnOnce(&mut FatbinClass)) -> Self {
+        let tally = |key| ImageTally {
+            key,
+            per_fatbin: 1,
+            bytes: IMAGE_BYTES.saturating_mul(count),
+        };
+        let images: Vec<ImageTally> = self::images(images).into_iter().map(tally).collect();
+        let mut class = FatbinClass {
+            bare: false,
+            place: Place::Section(".nv_fatbin".to_owned()),
+            relocatable: images.iter().any(|image| image.key.relocatable),
+            device_linked: false,
+            damaged: false,
+            owner: None,
+            bytes: images
+                .iter()
+                .fold(0, |sum: u64, image| sum.saturating_add(image.bytes)),
+            images,
+            count,
+            first: 0x1000 * (self.0.code.len() as u64 + 1),
+            names: Vec::new(),
+        };
+        change(&mut class);
+        self.0.code.push(Code {
+            class,
+            own: self.0.component.is_none(),
+            component: self.0.component.clone(),
+        });
+        self
+    }
+
+    /// `count` fatbins that hold these images each.
+    pub(super) fn fatbin(self, images: &str, count: u64) -> Self {
+        self.class(images, count, |_| {})
+    }
+
+    /// `count` equal images outside any fatbin.
+    pub(super) fn bare(self, image: &str, count: u64) -> Self {
+        self.class(image, count, |class| class.bare = true)
+    }
+
+    /// `count` fatbins of objects that are linked first.
+    pub(super) fn objects(self, images: &str, count: u64) -> Self {
+        self.class(images, count, |class| {
+            class.relocatable = true;
+            class.place = Place::Section("__nv_relfatbin".to_owned());
+        })
+    }
+
+    /// A fatbin that a device link made, by the control records.
+    pub(super) fn linked(self, images: &str) -> Self {
+        self.class(images, 1, |class| class.device_linked = true)
+    }
+
+    /// A fatbin whose only image is filed under another target.
+    pub(super) fn filed_under(self, header: &str, image: &str, count: u64) -> Self {
+        let claim = self::image(header);
+        self.class(image, count, |class| {
+            class.images[0].key.header = Some(HeaderClaim {
+                target: claim.target,
+                isa: claim.isa,
+            });
+        })
+    }
+
+    /// Bytes of the images of the last class, all of its fatbins together.
+    pub(super) fn bytes(mut self, bytes: u64) -> Self {
+        for image in &mut self.0.code.last_mut().unwrap().class.images {
+            image.bytes = bytes;
+        }
+        self
+    }
+
+    /// A library that it needs.
+    pub(super) fn needs(mut self, name: &str) -> Self {
+        self.0.needed.push(name.to_owned());
+        if name.to_ascii_lowercase().contains("cud") {
+            self.0.needed_cuda.push(name.to_owned());
+        }
+        self
+    }
+
+    /// A toolkit that made its code.
+    pub(super) fn toolkit(mut self, version: &str) -> Self {
+        self.0.toolkits.push(version.parse().unwrap());
+        self.0.toolkits.sort();
+        self
+    }
+
+    /// A component of NVIDIA's that the package carries along.
+    pub(super) fn carried(mut self, component: &str) -> Self {
+        self.0.component = Some(component.to_owned());
+        for code in &mut self.0.code {
+            code.own = false;
+            code.component = Some(component.to_owned());
+        }
+        self
+    }
+
+    /// One that picks among single-architecture fatbins by itself.
+    pub(super) fn dispatches(mut self) -> Self {
+        self.0.dispatches = true;
+        self
+    }
+
+    /// For another CPU.
+    pub(super) fn machine(mut self, machine: &str) -> Self {
+        self.0.machine = Some(machine.to_owned());
+        self
+    }
+
+    /// For Windows.
+    pub(super) fn windows(mut self) -> Self {
+        self.0.format = HostFormat::Pe;
+        self
+    }
+
+    /// No library at all, but a `.cubin` or the like.
+    pub(super) fn raw(mut self) -> Self {
+        self.0.format = HostFormat::Raw;
+        self.0.machine = None;
+        for code in &mut self.0.code {
+            code.class.place = Place::File;
+        }
+        self
+    }
+}
+
+/// An artifact.
+#[derive(Clone)]
+pub(super) struct Input(Artifact);
+
+fn artifact(kind: ArtifactKind, input: &str) -> Input {
+    Input(Artifact {
+        input: input.to_owned(),
+        kind,
+        name: None,
+        version: None,
+        sha256: None,
+        platforms: Vec::new(),
+        other_platforms: Vec::new(),
+        packages: Vec::new(),
+        libraries: Vec::new(),
+        problems: Vec::new(),
+        seen: Seen {
+            files: 10,
+            ..Seen::default()
+        },
+    })
+}
+
+/// A wheel for Linux on x86-64.
+pub(super) fn wheel(name: &str, version: &str) -> Input {
+    package(ArtifactKind::Wheel, name, version).tags("linux/amd64")
+}
+
+/// A source distribution.
+pub(super) fn sdist(name: &str, version: &str) -> Input {
+    package(ArtifactKind::Sdist, name, version)
+}
+
+fn package(kind: ArtifactKind, name: &str, version: &str) -> Input {
+    let mut input = artifact(kind, &format!("{name}-{version}"));
+    input.0.name = Some(name.to_owned());
+    input.0.version = Some(version.to_owned());
+    input.0.packages = vec![Package::new(name, Some(version.to_owned()))];
+    input
+}
+
+/// A single file.
+pub(super) fn file(name: &str) -> Input {
+    artifact(ArtifactKind::File, name)
+}
+
+/// A directory.
+pub(super) fn dir(name: &str) -> Input {
+    artifact(ArtifactKind::Directory, name)
+}
+
+impl Input {
+    /// The platforms of its tags, blanks between them; none for `any`.
+    pub(super) fn tags(mut self, platforms: &str) -> Self {
+        self.0.platforms.clear();
+        self.0.other_platforms.clear();
+        for text in platforms.split_whitespace() {
+            match text.parse() {
+                Ok(platform) => self.0.platforms.push(platform),
+                Err(_) => self.0.other_platforms.push(text.to_owned()),
+            }
+        }
+        self
+    }
+
+    /// A library of the first package, or of none where there is no package.
+    pub(super) fn with(self, lib: Lib) -> Self {
+        let owner = (!self.0.packages.is_empty()).then_some(0);
+        self.put(lib, owner)
+    }
+
+    /// A library that no package owns.
+    pub(super) fn stray(self, lib: Lib) -> Self {
+        self.put(lib, None)
+    }
+
+    /// A library of the package `name`, which is added where it is new.
+    pub(super) fn of(mut self, name: &str, lib: Lib) -> Self {
+        let package = Package::new(name, Some("1.0".to_owned()));
+        let at = self.0.packages.iter().position(|known| *known == package);
+        let at = at.unwrap_or_else(|| {
+            self.0.packages.push(package);
+            self.0.packages.len() - 1
+        });
+        self.put(lib, Some(at))
+    }
+
+    fn put(mut self, Lib(mut library): Lib, owner: Option<usize>) -> Self {
+        library.package = owner;
+        self.0.seen.with_device_code += u64::from(!library.code.is_empty());
+        self.0.libraries.push(library);
+        self.0.libraries.sort_by(|a, b| a.path.cmp(&b.path));
+        self
+    }
+
+    /// A package without any library.
+    pub(super) fn package(mut self, name: &str) -> Self {
+        self.0
+            .packages
+            .push(Package::new(name, Some("1.0".to_owned())));
+        self
+    }
+
+    /// Something that could not be read: a member and perhaps an offset in it, or all of it.
+    pub(super) fn problem(
+        mut self,
+        kind: ProblemKind,
+        member: &str,
+        offset: Option<u64>,
+        extent: Extent,
+    ) -> Self {
+        let mut at = Locator::root(0, self.0.input.clone());
+        if !member.is_empty() {
+            at = at.member(&member.into());
+        }
+        if let Some(offset) = offset {
+            at = at.offset(offset);
+        }
+        self.0
+            .problems
+            .push(Problem::new(kind, at, extent, "it is cut"));
+        self
+    }
+
+    /// Compressed files that were not opened.
+    pub(super) fn unopened(mut self, count: u64) -> Self {
+        self.0.seen.unopened = count;
+        self
+    }
+
+    /// The inventory of a run with this input alone.
+    pub(super) fn inventory(self) -> Inventory {
+        Inventory {
+            artifacts: vec![self.0],
+        }
+    }
+
+    /// The inventory of a run with these inputs.
+    pub(super) fn inventory_of(inputs: impl IntoIterator<Item = Self>) -> Inventory {
+        Inventory {
+            artifacts: inputs.into_iter().map(|input| input.0).collect(),
+        }
+    }
+}

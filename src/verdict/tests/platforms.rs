@@ -1,0 +1,139 @@
+//! Operating systems and CPUs: what tags say, what libraries are, and which of them a target loads.
+
+use super::build::{Input, dir, file, lib, wheel};
+use super::{check, found, on, only, outcome};
+use crate::rule::Code;
+
+fn policy(platform: &str) -> String {
+    on("H100", "R580").replace("linux/amd64", platform)
+}
+
+fn assert_outcomes(rows: &[(&str, &Input, &str, &str)]) {
+    for (what, input, platform, expected) in rows {
+        let evaluation = check(input, &policy(platform));
+        assert_eq!(
+            outcome(&evaluation),
+            *expected,
+            "{what} on {platform}: {:#?}",
+            evaluation.findings
+        );
+    }
+}
+
+#[test]
+fn tags_of_another_platform_are_a_mismatch() {
+    let so = || lib("pkg/_C.so").fatbin("sm_80 sm_90", 3);
+    let linux = wheel("pkg", "1.0").with(so());
+    let arm = wheel("pkg", "1.0")
+        .tags("linux/arm64")
+        .with(so().machine("aarch64"));
+    let windows = wheel("pkg", "1.0")
+        .tags("windows/amd64")
+        .with(so().windows());
+    let both = wheel("pkg", "1.0")
+        .tags("linux/amd64 linux/arm64")
+        .with(so());
+    let unknown = wheel("pkg", "1.0").tags("linux_riscv64").with(so());
+    let pure = wheel("pkg", "1.0").tags("linux/amd64");
+    assert_outcomes(&[
+        ("linux", &linux, "linux/amd64", "pass"),
+        ("linux", &linux, "linux/arm64", "fail platform-mismatch"),
+        ("linux", &linux, "windows/amd64", "fail platform-mismatch"),
+        ("arm", &arm, "linux/arm64", "pass"),
+        ("arm", &arm, "linux/amd64", "fail platform-mismatch"),
+        ("windows", &windows, "windows/amd64", "pass"),
+        ("windows", &windows, "linux/amd64", "fail platform-mismatch"),
+        ("both", &both, "linux/amd64", "pass"),
+        ("unknown", &unknown, "linux/amd64", "fail platform-mismatch"),
+        // without device code too: it does not install
+        ("pure", &pure, "windows/amd64", "fail platform-mismatch"),
+    ]);
+    let finding = check(&unknown, &policy("linux/amd64"));
+    let finding = only(&finding, Code::PlatformMismatch);
+    assert!(finding.evidence[0].contains("linux_riscv64"), "{finding:?}");
+    // a target that names no platform asks nothing
+    let evaluation = check(
+        &arm,
+        &on("H100", "R580").replace("    platform: linux/amd64\n", ""),
+    );
+    assert_eq!(outcome(&evaluation), "pass");
+}
+
+// Tags are promises; what the loader meets is the library.
+#[test]
+fn a_library_for_another_cpu_is_a_mismatch_whatever_the_tags() {
+    let so = || lib("pkg/_C.so").fatbin("sm_80 sm_90", 3);
+    let mistagged = wheel("pkg", "1.0").with(so().machine("aarch64"));
+    let any = wheel("pkg", "1.0").tags("").with(so().machine("aarch64"));
+    let one_fits = wheel("pkg", "1.0")
+        .with(so().machine("aarch64"))
+        .with(lib("pkg/_D.so").fatbin("sm_80 sm_90", 3));
+    let raw = wheel("pkg", "1.0").with(lib("pkg/k.cubin").bare("sm_90", 1).raw());
+    let tree = dir("site-packages").of("pkg", so().machine("aarch64"));
+    let one_file = file("libx.so").stray(so().machine("aarch64"));
+    for (what, input) in [
+        ("mistagged", &mistagged),
+        ("any", &any),
+        ("directory", &tree),
+        ("file", &one_file),
+    ] {
+        assert_outcomes(&[(what, input, "linux/amd64", "fail platform-mismatch")]);
+        let evaluation = check(input, &policy("linux/amd64"));
+        let finding = only(&evaluation, Code::PlatformMismatch);
+        assert!(
+            finding.evidence[0].contains("is built for linux/arm64"),
+            "{what}: {finding:?}"
+        );
+    }
+    assert_outcomes(&[
+        ("any", &any, "linux/arm64", "pass"),
+        ("directory", &tree, "linux/arm64", "pass"),
+        ("one fits", &one_fits, "linux/amd64", "pass"),
+        ("no CPU at all", &raw, "linux/amd64", "pass"),
+    ]);
+}
+
+// lietorch and thundersvm are tagged `any` and carry libraries for one platform or several.
+#[test]
+fn a_wheel_for_any_platform_is_judged_by_the_libraries_that_the_target_loads() {
+    let any = wheel("pkg", "1.0")
+        .tags("")
+        .with(lib("pkg/libx.so").fatbin("sm_80 sm_90", 3))
+        .with(lib("pkg/x.dll").fatbin("sm_70 sm_80", 300).windows())
+        .with(lib("pkg/k.cubin").bare("sm_90", 1).raw());
+    assert_outcomes(&[
+        ("any", &any, "linux/amd64", "pass"),
+        ("any", &any, "windows/amd64", "fail no-kernel-image"),
+        (
+            "any",
+            &any,
+            "linux/arm64",
+            "fail no-kernel-image platform-mismatch",
+        ),
+    ]);
+    // of no known platform: all of them are judged
+    let evaluation = check(
+        &any,
+        &on("H100", "R580").replace("    platform: linux/amd64\n", ""),
+    );
+    assert_eq!(
+        only(&evaluation, Code::NoKernelImage).library.as_deref(),
+        Some("pkg/x.dll")
+    );
+}
+
+#[test]
+fn every_target_is_asked_for_its_platform() {
+    let input = wheel("pkg", "1.0").with(lib("pkg/_C.so").fatbin("sm_80 sm_90", 3));
+    let policy = "version: 1\ntargets:\n\
+        \x20 - {name: a, gpu: H100, driver: R580, platform: linux/amd64}\n\
+        \x20 - {name: b, gpu: GH200, driver: R580, platform: linux/arm64}\n";
+    let evaluation = check(&input, policy);
+    let rows: Vec<_> = evaluation
+        .matrix
+        .iter()
+        .map(|row| (row.target.as_str(), row.verdict.id()))
+        .collect();
+    assert_eq!(rows, [("a", "pass"), ("b", "fail")]);
+    assert_eq!(found(&evaluation, Code::PlatformMismatch).len(), 1);
+}
