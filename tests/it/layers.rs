@@ -55,15 +55,6 @@ const HANDED_ON: &[(&str, &str)] = &[
 /// The longest file that a reader is asked to read in one piece.
 const LINES_MAX: usize = 450;
 
-/// Files that are longer and are still to be split. Nothing is added here.
-const TO_SPLIT: &[&str] = &[
-    "inventory/document.rs",
-    "inventory/scan.rs",
-    "policy/diag.rs",
-    "policy/values.rs",
-    "policy/yaml.rs",
-];
-
 struct Module {
     /// `verdict/rules/mod.rs`
     path: String,
@@ -291,20 +282,7 @@ fn files_are_short_enough_to_be_read() {
         .filter(|module| module.text.lines().count() > LINES_MAX)
         .map(|module| module.path)
         .collect();
-    let unexpected: Vec<&String> = long
-        .iter()
-        .filter(|path| !TO_SPLIT.contains(&path.as_str()))
-        .collect();
-    assert!(
-        unexpected.is_empty(),
-        "over {LINES_MAX} lines: {unexpected:?}"
-    );
-    for path in TO_SPLIT {
-        assert!(
-            long.iter().any(|other| other == path),
-            "{path} was split: strike it off the list"
-        );
-    }
+    assert!(long.is_empty(), "over {LINES_MAX} lines: {long:?}");
 }
 
 #[test]

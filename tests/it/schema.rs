@@ -90,7 +90,7 @@ fn wheel(members: &[(String, Vec<u8>)]) -> Vec<u8> {
     archive.finish().unwrap()
 }
 
-const POLICY: &str = r#"
+const POLICY: &str = r"
 version: 1
 targets:
   - {name: old, gpu: GTX 1080, driver: R590, platform: linux/amd64}
@@ -101,7 +101,7 @@ waivers:
   - {rule: no-kernel-image, package: many, reason: not called, until: 2026-12-31}
   - {rule: partial-coverage, package: many, reason: too late, until: 2026-01-31}
   - {rule: link-only, package: absent, reason: matches nothing, until: 2026-12-31}
-"#;
+";
 
 /// The JSON that the program prints when it is run in `directory`.
 fn printed(directory: &Path, arguments: &[&str]) -> Value {
