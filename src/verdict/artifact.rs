@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::cuda::SmTarget;
 use crate::device::{HostFormat, ImageKind};
-use crate::inventory::{Artifact, ArtifactKind, Library};
+use crate::inventory::{Artifact, ArtifactKind, Library, Seen};
 use crate::platform::{CpuArch, Os, Platform};
 use crate::policy::{FleetTarget, Policy};
 use crate::rule::Code;
@@ -135,17 +135,27 @@ pub(super) fn built_at_install(artifact: &Artifact) -> Option<Finding> {
     })
 }
 
-/// A file that is, or holds, an archive of a kind that is not opened. Beside other files in a wheel or a
-/// directory such data is common and only counted; where the user names the file itself, nothing was seen.
+/// An input of which nothing was seen, because it is an archive of a kind that is not opened, or holds only
+/// such. Beside other files in a wheel or a directory such data is common and only counted.
 pub(super) fn unopened(artifact: &Artifact) -> Option<Finding> {
-    (artifact.kind == ArtifactKind::File && artifact.seen.unopened > 0).then(|| {
+    let Seen {
+        files, unopened, ..
+    } = artifact.seen;
+    let nothing_seen = match artifact.kind {
+        ArtifactKind::File => unopened > 0,
+        ArtifactKind::Directory => unopened > 0 && unopened == files,
+        ArtifactKind::Wheel | ArtifactKind::Sdist => false,
+    };
+    nothing_seen.then(|| {
         let message = "it is or holds a compressed archive of a kind that is not opened: what is in it was not judged";
         let next_step = "unpack it and name the directory, or the wheel that it holds";
-        let count = artifact.seen.unopened;
+        let finding = Finding::new(Code::Unreadable, message, next_step)
+            .evidence(format!("{unopened} of {files} files not opened"));
         let name = artifact.input.rsplit('/').next().unwrap_or_default();
-        Finding::new(Code::Unreadable, message, next_step)
-            .library(name)
-            .evidence(format!("{count} of {} files not opened", artifact.seen.files))
+        match artifact.kind {
+            ArtifactKind::File => finding.library(name),
+            _ => finding,
+        }
     })
 }
 

@@ -259,6 +259,13 @@ fn a_problem_of_a_single_file_names_the_file() {
 fn an_archive_that_is_named_and_not_opened_is_not_judged() {
     let evaluation = check(&file("x.tar.bz2").unopened(1), &on("H100", "R580"));
     assert_eq!(outcome(&evaluation), "incomplete unreadable");
+    let sources_alone = dir("dist").unopened(10);
+    let evaluation = check(&sources_alone, &on("H100", "R580"));
+    assert_eq!(
+        outcome(&evaluation),
+        "incomplete unreadable",
+        "10 of 10 files"
+    );
     for quiet in [
         wheel("pkg", "1.0").unopened(3),
         dir("site-packages").unopened(3),
