@@ -254,7 +254,11 @@ fn write_summary(
     options: HumanOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let sum = |count: fn(&Judged) -> u64| evaluation.artifacts.iter().map(count).sum::<u64>();
+    // a saved inventory may say any number
+    let sum = |count: fn(&Judged) -> u64| {
+        let counts = evaluation.artifacts.iter().map(count);
+        counts.fold(0, u64::saturating_add)
+    };
     let files = sum(|artifact| artifact.seen.files);
     let with_code = sum(|artifact| artifact.seen.with_device_code);
     let unopened = sum(|artifact| artifact.seen.unopened);

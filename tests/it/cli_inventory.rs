@@ -161,6 +161,41 @@ fn the_contract_of_inspect_holds() {
 }
 
 #[test]
+fn numbers_that_nothing_has_are_taken_as_they_are() {
+    let place = Place::new();
+    let inputs = inputs(&place);
+    let mut inspect = vec!["inspect", "--format", "json"];
+    inspect.extend(inputs.iter().map(String::as_str));
+    let saved = place.run(&inspect).stdout;
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let most: Vec<String> = saved
+        .lines()
+        .map(|line| match line.rsplit_once(": ") {
+            Some((key, value)) if is_number(value.trim_end_matches(',')) => {
+                let comma = if value.ends_with(',') { "," } else { "" };
+                format!("{key}: {}{comma}", u64::MAX)
+            }
+            _ => line.to_owned(),
+        })
+        .collect();
+    place.write("x.json", most.join("\n"));
+    for format in ["json", "human"] {
+        let run = place.run(&[
+            "check",
+            "--inventory",
+            "x.json",
+            "--target",
+            "H100",
+            "--driver",
+            "R535",
+            "--format",
+            format,
+        ]);
+        assert_eq!((run.status, run.stderr.as_str()), (1, ""), "{run:?}");
+    }
+}
+
+#[test]
 fn what_is_no_inventory_is_refused() {
     let place = Place::new();
     let input = simple("pkg", &[("sm_90", 1)]).write(&place);
