@@ -48,9 +48,7 @@ impl Judged<'_> {
                 Code::CompressionNeedsDriver
             }
             _ if blocked => Code::PtxTooNew,
-            coverage if coverage.extent() == Extent::None && would_do(&coverage.if_linked()) => {
-                Code::LinkOnly
-            }
+            coverage if would_do(&coverage.if_linked()) => Code::LinkOnly,
             _ => Code::NoKernelImage,
         }
     }

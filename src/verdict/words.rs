@@ -190,8 +190,12 @@ pub(super) fn lacks(
             (message, needs_driver(subject, coverage))
         }
         Code::LinkOnly => {
-            let message =
-                format!("only LTO-IR fits {gpu}: it must be linked with nvJitLink at run time");
+            let counted = coverage.counted();
+            let linked = coverage.if_linked().counted().covered - counted.covered;
+            let message = format!(
+                "only LTO-IR fits {gpu} in {linked} of {} {units}: it must be linked with nvJitLink at run time",
+                counted.total
+            );
             (message, "make sure that the program links it with nvJitLink, and ships nvJitLink of the same major version".to_owned())
         }
         _ => (

@@ -83,6 +83,20 @@ fn what_blocks_is_named_only_where_it_is_the_whole_reason() {
             "R550",
             "fail no-kernel-image",
         ),
+        // most of it is to be linked, and some of it runs: no worse than where all is to be linked
+        (
+            so().fatbin("sm_80 sm_90", 3).fatbin("sm_80 lto_80", 7),
+            "H100",
+            "R550",
+            "pass",
+        ),
+        (
+            so().fatbin("sm_80 sm_90", 3)
+                .fatbin("sm_75 sm_80 lto_70", 7),
+            "H100",
+            "R550",
+            "pass link-only",
+        ),
         // of several single-target ones it is one that fits
         (
             so().fatbin("sm_70", 9).fatbin("lto_80", 1),

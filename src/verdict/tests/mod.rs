@@ -12,6 +12,7 @@ mod inputs;
 mod linking;
 mod packages;
 mod platforms;
+mod properties;
 mod states;
 mod waivers;
 
