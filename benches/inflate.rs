@@ -4,6 +4,7 @@
 //! so are the buffers; nothing is looked at, no checksum of a member is made. Which members are native is told
 //! on standard input, one a line: offset of the packed bytes, their number, `stored` or `deflated`.
 
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 
@@ -47,11 +48,11 @@ fn main() -> io::Result<()> {
         }
         hash.update(buffer.get(..n).unwrap_or_default());
     }
-    writeln!(
-        io::stdout(),
-        "{unpacked} {:02x?}",
-        hash.finalize().as_slice()
-    )
+    let digest = hash.finalize().iter().fold(String::new(), |mut hex, byte| {
+        let _infallible = write!(hex, "{byte:02x}");
+        hex
+    });
+    writeln!(io::stdout(), "{unpacked} {digest}")
 }
 
 fn drain(mut reader: impl Read, buffer: &mut [u8]) -> io::Result<u64> {

@@ -147,14 +147,6 @@ impl Locator {
         offset.map_or(at.clone(), |offset| at.offset(offset))
     }
 
-    /// The byte in what the other steps name, where this is the address of one.
-    pub fn byte(&self) -> Option<u64> {
-        match self.steps.last() {
-            Some(Step::Offset(offset)) => Some(*offset),
-            _ => None,
-        }
-    }
-
     /// The part below the artifact without offsets, `lib/a.so`; none for the artifact itself.
     pub fn path(&self) -> Option<String> {
         let members = self

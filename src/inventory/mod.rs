@@ -5,8 +5,10 @@
 //! later (`document`).
 
 mod document;
+mod draft;
 mod leaf;
 mod own;
+mod plan;
 mod scan;
 mod work;
 

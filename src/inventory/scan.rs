@@ -2,25 +2,25 @@
 //!
 //! The result does not depend on the number of threads: everything gathered is sorted at the merge.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::Read as _;
 use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::archive::{Fault, MemberKind, SharedBytes, Zip};
+use crate::archive::{Fault, SharedBytes, Zip};
 use crate::error::Error;
 use crate::limits::{Budget, LimitHit, Limits};
-use crate::locator::Locator;
-use crate::problem::{Extent, Problem};
-use crate::source::{self, Dir, Source, SourceSpec, Wheel};
+use crate::problem::Extent;
+use crate::source::{self, SourceSpec, Wheel};
 use crate::tables::Tables;
 
-use super::leaf::{self, CHUNK, Input, Leaf};
+use super::draft::{Draft, Found};
+use super::leaf::{self, CHUNK, Leaf};
 use super::own;
+use super::plan::{Job, Place, What, file_name, plan};
 use super::work::{self, Adder};
-use super::{Artifact, ArtifactKind, Inventory, Library, Package, Seen};
+use super::{Inventory, Package, Seen};
 
 /// How to scan.
 #[derive(Debug, Clone)]
@@ -89,198 +89,10 @@ pub fn scan(
     })
 }
 
-/// An artifact on the way.
-struct Draft {
-    artifact: Artifact,
-    packages: BTreeSet<Package>,
-    libraries: Vec<(Library, Option<Package>)>,
-}
-
-/// Something to read.
-struct Job {
-    artifact: usize,
-    /// The package that owns it.
-    package: Option<Arc<Package>>,
-    what: What,
-}
-
-enum What {
-    File {
-        input: Input,
-        /// The path that a report shows.
-        path: String,
-        size: u64,
-        at: Locator,
-        /// Archives around it.
-        depth: u32,
-    },
-    Digest(SharedBytes),
-}
-
 /// What a thread has found.
 struct Gathered {
     buffer: Vec<u8>,
     found: Vec<(usize, Found)>,
-}
-
-enum Found {
-    Library(Box<Library>, Option<Arc<Package>>),
-    Problems(Vec<Problem>),
-    Package(Arc<Package>),
-    Digest(String),
-    Seen(Seen),
-}
-
-fn plan(source: Source, index: usize) -> (Draft, Vec<(u64, Job)>) {
-    match source {
-        Source::Wheel(wheel) => plan_wheel(wheel, index),
-        Source::Dir(dir) => plan_dir(dir, index),
-        Source::Sdist(sdist) => {
-            let mut draft = Draft::new(ArtifactKind::Sdist, &sdist.at);
-            draft.artifact.name = Some(sdist.name.clone());
-            draft.artifact.version = Some(sdist.version.clone());
-            draft
-                .packages
-                .insert(Package::new(sdist.name, Some(sdist.version)));
-            (draft, vec![digest_job(index, sdist.bytes)])
-        }
-        Source::File(file) => {
-            let draft = Draft::new(ArtifactKind::File, &file.at);
-            let path = file_name(file.at.artifact());
-            let size = file.bytes.len();
-            let input = Input::Bytes(file.bytes.clone());
-            let what = What::File {
-                input,
-                path,
-                size,
-                at: file.at,
-                depth: 0,
-            };
-            let job = Job {
-                artifact: index,
-                package: None,
-                what,
-            };
-            (draft, vec![(size, job), digest_job(index, file.bytes)])
-        }
-    }
-}
-
-fn plan_wheel(wheel: Wheel, index: usize) -> (Draft, Vec<(u64, Job)>) {
-    let mut draft = Draft::new(ArtifactKind::Wheel, &wheel.at);
-    draft.artifact.name.clone_from(&wheel.name);
-    draft.artifact.version.clone_from(&wheel.version);
-    draft.artifact.platforms.clone_from(&wheel.platforms);
-    draft
-        .artifact
-        .other_platforms
-        .clone_from(&wheel.other_platforms);
-    draft.artifact.problems = wheel.problems;
-    let package = wheel
-        .name
-        .clone()
-        .map(|name| Arc::new(Package::new(name, wheel.version.clone())));
-    draft.packages.extend(package.as_deref().cloned());
-    let place = Place {
-        artifact: index,
-        package,
-        prefix: String::new(),
-        at: wheel.at,
-        depth: 1,
-    };
-    let mut jobs = vec![digest_job(index, wheel.bytes)];
-    jobs.extend(place.members(&Arc::new(wheel.zip)));
-    (draft, jobs)
-}
-
-fn plan_dir(dir: Dir, index: usize) -> (Draft, Vec<(u64, Job)>) {
-    let mut draft = Draft::new(ArtifactKind::Directory, &dir.at);
-    draft.artifact.problems = dir.problems;
-    let packages: Vec<Arc<Package>> = dir
-        .packages
-        .into_iter()
-        .map(|package| Arc::new(Package::new(package.name, package.version)))
-        .collect();
-    draft
-        .packages
-        .extend(packages.iter().map(|package| Package::clone(package)));
-    let jobs = dir.files.into_iter().map(|file| {
-        let what = What::File {
-            input: Input::Path(file.path),
-            at: dir.at.member(&file.name),
-            path: file.name.to_string(),
-            size: file.size,
-            depth: 0,
-        };
-        let package = file.package.and_then(|index| packages.get(index)).cloned();
-        (
-            file.size,
-            Job {
-                artifact: index,
-                package,
-                what,
-            },
-        )
-    });
-    (draft, jobs.collect())
-}
-
-fn digest_job(artifact: usize, bytes: SharedBytes) -> (u64, Job) {
-    // hashing costs about a fifth of what inflating does
-    (
-        bytes.len() / 5,
-        Job {
-            artifact,
-            package: None,
-            what: What::Digest(bytes),
-        },
-    )
-}
-
-fn file_name(path: &str) -> String {
-    path.rsplit(['/', std::path::MAIN_SEPARATOR])
-        .next()
-        .unwrap_or(path)
-        .to_owned()
-}
-
-/// An opened archive in an artifact.
-struct Place {
-    artifact: usize,
-    package: Option<Arc<Package>>,
-    /// What stands before the names of members in paths.
-    prefix: String,
-    at: Locator,
-    /// Archives around its members, itself included.
-    depth: u32,
-}
-
-impl Place {
-    fn members(&self, zip: &Arc<Zip>) -> Vec<(u64, Job)> {
-        let members = zip.members().iter().enumerate();
-        // pip writes the data of a member that is marked as a link into a file, library or not
-        members
-            .filter(|(_, member)| member.is_readable() && member.kind != MemberKind::Dir)
-            .map(|(index, member)| {
-                let what = What::File {
-                    input: Input::Member(Arc::clone(zip), index),
-                    path: format!("{}{}", self.prefix, member.name),
-                    size: member.size,
-                    at: self.at.member(&member.name),
-                    depth: self.depth,
-                };
-                let package = self.package.clone();
-                (
-                    member.size,
-                    Job {
-                        artifact: self.artifact,
-                        package,
-                        what,
-                    },
-                )
-            })
-            .collect()
-    }
 }
 
 struct Run<'t> {
@@ -416,63 +228,4 @@ fn digest(bytes: &SharedBytes, buffer: &mut [u8]) -> std::io::Result<String> {
         let _infallible = write!(hex, "{byte:02x}");
     }
     Ok(hex)
-}
-
-impl Draft {
-    fn new(kind: ArtifactKind, at: &Locator) -> Self {
-        Self {
-            artifact: Artifact {
-                input: at.artifact().to_owned(),
-                kind,
-                name: None,
-                version: None,
-                sha256: None,
-                platforms: Vec::new(),
-                other_platforms: Vec::new(),
-                packages: Vec::new(),
-                libraries: Vec::new(),
-                problems: Vec::new(),
-                seen: Seen::default(),
-            },
-            packages: BTreeSet::new(),
-            libraries: Vec::new(),
-        }
-    }
-
-    fn take(&mut self, found: Found) {
-        let artifact = &mut self.artifact;
-        match found {
-            Found::Library(library, package) => {
-                self.libraries.push((*library, package.as_deref().cloned()));
-            }
-            Found::Problems(problems) => artifact.problems.extend(problems),
-            Found::Package(package) => {
-                self.packages.insert(Package::clone(&package));
-            }
-            Found::Digest(hex) => artifact.sha256 = Some(hex),
-            Found::Seen(seen) => {
-                artifact.seen.files += seen.files;
-                artifact.seen.with_device_code += seen.with_device_code;
-                artifact.seen.unopened += seen.unopened;
-            }
-        }
-    }
-
-    fn finish(mut self) -> Artifact {
-        self.artifact.packages = self.packages.into_iter().collect();
-        let packages = &self.artifact.packages;
-        self.artifact.libraries = self
-            .libraries
-            .into_iter()
-            .map(|(mut library, package)| {
-                library.package = package.and_then(|package| packages.binary_search(&package).ok());
-                library
-            })
-            .collect();
-        self.artifact
-            .libraries
-            .sort_by(|a, b| a.path.cmp(&b.path).then(a.size.cmp(&b.size)));
-        self.artifact.problems.sort();
-        self.artifact
-    }
 }

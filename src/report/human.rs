@@ -26,7 +26,7 @@ pub(super) fn write(
         .iter()
         .filter(|finding| finding.artifact.is_none())
         .collect();
-    write_findings(&policy, styles, options, out)?;
+    write_findings(&policy, false, styles, options, out)?;
     write_summary(evaluation, styles, options, out)
 }
 
@@ -76,36 +76,51 @@ fn write_artifact(
             "  {verdict}{pad}  {:target_width$}",
             visible(&row.target)
         )?;
-        let mut remarks = Vec::new();
-        if !row.has_device_code && artifact.seen.files == 0 {
-            remarks.push("nothing could be read".to_owned());
-        } else if !row.has_device_code {
-            let whose = if row.has_foreign_code {
-                " of its own"
-            } else {
-                ""
-            };
-            remarks.push(format!("no device code{whose}"));
-        }
-        if let Some(floor) = &row.minimum_driver {
-            remarks.push(format!(
-                "driver {} or newer ({})",
-                floor.driver, floor.mechanism
-            ));
-        }
-        remarks.extend(
-            row.notes
-                .iter()
-                .map(|note| format!("in this branch {note}")),
-        );
-        writeln!(out, "  {}", styles.dim(visible(&remarks.join("; "))))?;
+        writeln!(
+            out,
+            "  {}",
+            styles.dim(visible(&remarks(row, artifact).join("; ")))
+        )?;
     }
     let findings: Vec<&Finding> = evaluation
         .findings
         .iter()
         .filter(|finding| finding.artifact == Some(index))
         .collect();
-    write_findings(&findings, styles, options, out)
+    // where an artifact is one package, its name stands above
+    let several = artifact.package.is_none();
+    write_findings(&findings, several, styles, options, out)
+}
+
+/// What is said beside a verdict.
+fn remarks(row: &Row, artifact: &Judged) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if !row.has_device_code && artifact.seen.files == 0 {
+        remarks.push("nothing could be read".to_owned());
+    } else if !row.has_device_code {
+        let whose = if row.has_foreign_code {
+            " of its own"
+        } else {
+            ""
+        };
+        remarks.push(format!("no device code{whose}"));
+    }
+    if let Some(floor) = &row.minimum_driver {
+        remarks.push(format!(
+            "driver {} or newer ({})",
+            floor.driver, floor.mechanism
+        ));
+    }
+    if row.compiles {
+        remarks
+            .push("carries a CUDA compiler: what it compiles at run time is not judged".to_owned());
+    }
+    remarks.extend(
+        row.notes
+            .iter()
+            .map(|note| format!("in this branch {note}")),
+    );
+    remarks
 }
 
 fn verdict_width(verdict: Verdict) -> usize {
@@ -124,6 +139,7 @@ fn alike(a: &Finding, b: &Finding) -> bool {
 
 fn write_findings(
     findings: &[&Finding],
+    several: bool,
     styles: Styles,
     options: HumanOptions,
     out: &mut dyn Write,
@@ -143,7 +159,7 @@ fn write_findings(
             .filter(|other| alike(first, other))
             .collect();
         left.retain(|other| !alike(first, other));
-        write_finding(first, &same, styles, out)?;
+        write_finding(first, &same, several, styles, out)?;
     }
     Ok(())
 }
@@ -151,6 +167,7 @@ fn write_findings(
 fn write_finding(
     finding: &Finding,
     same: &[&Finding],
+    several: bool,
     styles: Styles,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -176,8 +193,18 @@ fn write_finding(
         )?;
     }
     writeln!(out)?;
-    if let Some(library) = &finding.library {
-        writeln!(out, "  {}", visible(library))?;
+    let package = finding
+        .package
+        .as_ref()
+        .filter(|_| several)
+        .map(ToString::to_string);
+    let subject: Vec<&str> = package
+        .as_deref()
+        .into_iter()
+        .chain(finding.library.as_deref())
+        .collect();
+    if !subject.is_empty() {
+        writeln!(out, "  {}", visible(&subject.join(" › ")))?;
     }
     writeln!(out, "  {}", visible(&finding.message))?;
     for line in &finding.evidence {

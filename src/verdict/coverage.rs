@@ -48,7 +48,7 @@ pub(super) const HALF: f64 = 0.5;
 pub(super) struct Coverage {
     /// Fatbins with images for more than one capability.
     pub(super) general: Count,
-    /// Fatbins for one capability, and bare images.
+    /// Fatbins for one capability, or bare images where there is nothing else.
     pub(super) single: Count,
     /// Fatbins that the driver compiles, among the general ones and the others.
     jit_general: u64,
@@ -62,7 +62,7 @@ pub(super) struct Coverage {
     /// The newest PTX ISA that is compiled, or would be, among the general ones and the others.
     isa_general: Option<PtxIsa>,
     isa_single: Option<PtxIsa>,
-    /// The coding that decides the compression floor.
+    /// Whether code that counts is compressed with zstd.
     pub(super) zstd: bool,
     /// Whether the library holds no fatbin that counts, only images by themselves.
     bare_only: bool,
@@ -183,6 +183,18 @@ impl Coverage {
         self.zstd |= needed && judged.coding == Coding::Zstd;
     }
 
+    /// The coverage that it would be, were its LTO-IR linked at run time.
+    pub(super) fn if_linked(&self) -> Self {
+        let mut linked = self.clone();
+        for (count, more) in [
+            (&mut linked.general, self.general_link_only),
+            (&mut linked.single, self.single_link_only),
+        ] {
+            count.covered = count.covered.saturating_add(more);
+        }
+        linked
+    }
+
     /// Whether single-target fatbins decide: there are no general ones, and none of them is native, which a
     /// library that dispatches by itself would choose (libcublasLt: 1 of 3,817 fatbins is PTX for a T4).
     fn singles_decide(&self) -> bool {
@@ -206,18 +218,6 @@ impl Coverage {
         } else {
             None
         })
-    }
-
-    /// The coverage that it would be, were its LTO-IR linked at run time.
-    pub(super) fn if_linked(&self) -> Self {
-        let mut linked = self.clone();
-        for (count, more) in [
-            (&mut linked.general, self.general_link_only),
-            (&mut linked.single, self.single_link_only),
-        ] {
-            count.covered = count.covered.saturating_add(more);
-        }
-        linked
     }
 
     /// Fatbins that are counted: the general ones, or all where there is none.
@@ -287,7 +287,7 @@ impl<'l> Units<'l> {
             .map(|code| &code.class);
         // a fatbin that could not be read is a problem, not a gap
         let own = own.filter(|class| is_judgeable(class));
-        // objects without kernels are linked too
+        // code to be linked has its say even without a kernel: what it holds is called by others
         let (relocatable, mut loadable): (Vec<_>, Vec<_>) =
             own.partition(|class| class.relocatable);
         loadable.retain(|class| counts(class));
@@ -349,10 +349,12 @@ fn images(class: &FatbinClass) -> impl Iterator<Item = ImageKey> + '_ {
     class.images.iter().map(|image| image.key)
 }
 
-/// Whether enough of a fatbin could be read: its coding is known, and what it is for, or that nobody knows it.
+/// Whether enough of a fatbin could be read: it names a target, and its code is of a known coding. How other
+/// entries are packed does not matter: nobody unpacks them, so nobody reports that they cannot be.
 fn is_judgeable(class: &FatbinClass) -> bool {
-    let unknown = images(class).any(|key| key.coding == Coding::Unknown);
-    !unknown && images(class).any(|key| key.target.is_some() || is_unjudged(key.kind))
+    let is_code = |kind: ImageKind| kind == ImageKind::Cubin || kind.is_ptx();
+    let unread = images(class).any(|key| key.coding == Coding::Unknown && is_code(key.kind));
+    !unread && images(class).any(|key| key.target.is_some() || is_unjudged(key.kind))
 }
 
 /// Whether a fatbin holds nothing that could run: no image at all, or code without any kernel. nvcc leaves

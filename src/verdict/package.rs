@@ -187,13 +187,13 @@ fn lacking(
     words::lacks(subject, Code::NoKernelImage, one.library, &one.figures)
 }
 
-/// All of its code is specific to other architectures or families: FlashAttention 3 beside `_C.so` (xformers, vllm).
+/// All of its code is specific to other architectures or families: `FlashAttention` 3 beside `_C.so` (xformers, vllm).
 fn is_specific_elsewhere(one: &Judged<'_>) -> bool {
     let mut targets = code_targets(one.library).peekable();
     targets.peek().is_some() && targets.all(|target| target.suffix != Suffix::None)
 }
 
-/// All of its code is for newer capabilities: FlashAttention 2 of vllm on a T4.
+/// All of its code is for newer capabilities: `FlashAttention` 2 of vllm on a T4.
 fn is_for_newer(one: &Judged<'_>, subject: Subject<'_>) -> bool {
     let mut targets = code_targets(one.library).peekable();
     targets.peek().is_some() && targets.all(|target| target.cc > subject.gpu.cc)

@@ -55,16 +55,6 @@ const HANDED_ON: &[(&str, &str)] = &[
 /// The longest file that a reader is asked to read in one piece.
 const LINES_MAX: usize = 450;
 
-/// Files that are longer and are still to be split. It may only get shorter.
-const TO_SPLIT: &[&str] = &[
-    "inventory/document.rs",
-    "inventory/scan.rs",
-    "policy/diag.rs",
-    "policy/values.rs",
-    "policy/yaml.rs",
-    "verdict/mod.rs",
-];
-
 struct Module {
     /// `verdict/rules/mod.rs`
     path: String,
@@ -289,25 +279,10 @@ fn every_module_begins_by_saying_what_it_is_for() {
 fn files_are_short_enough_to_be_read() {
     let long: Vec<String> = modules()
         .into_iter()
-        // the files of a folder of tests are tables of cases
-        .filter(|module| !module.path.contains("/tests/"))
         .filter(|module| module.text.lines().count() > LINES_MAX)
         .map(|module| module.path)
         .collect();
-    let unexpected: Vec<&String> = long
-        .iter()
-        .filter(|path| !TO_SPLIT.contains(&path.as_str()))
-        .collect();
-    assert!(
-        unexpected.is_empty(),
-        "over {LINES_MAX} lines: {unexpected:?}"
-    );
-    for path in TO_SPLIT {
-        assert!(
-            long.iter().any(|other| other == path),
-            "{path} was split: strike it off the list"
-        );
-    }
+    assert!(long.is_empty(), "over {LINES_MAX} lines: {long:?}");
 }
 
 #[test]

@@ -90,7 +90,7 @@ fn wheel(members: &[(String, Vec<u8>)]) -> Vec<u8> {
     archive.finish().unwrap()
 }
 
-const POLICY: &str = "
+const POLICY: &str = r"
 version: 1
 targets:
   - {name: old, gpu: GTX 1080, driver: R590, platform: linux/amd64}

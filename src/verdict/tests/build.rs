@@ -91,6 +91,11 @@ pub(super) fn lib(path: &str) -> Lib {
     })
 }
 
+/// The library that most tests take.
+pub(super) fn so() -> Lib {
+    lib("pkg/_C.so")
+}
+
 impl Lib {
     fn class(mut self, images: &str, count: u64, change: impl FnOnce(&mut FatbinClass)) -> Self {
         let tally = |key| ImageTally {

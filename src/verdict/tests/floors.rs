@@ -1,12 +1,8 @@
-//! The minimum driver, and drivers that are too old, too new for a GPU, or not given.
+//! The minimum driver: runtime, GPU, JIT and compression, on every platform.
 
-use super::build::{Input, Lib, dir, lib, wheel};
-use super::{check, found, minimum, on, only, outcome};
+use super::build::{Input, Lib, so, wheel};
+use super::{check, minimum, on, only, outcome};
 use crate::rule::Code;
-
-fn so() -> Lib {
-    lib("pkg/_C.so")
-}
 
 fn of(lib: Lib) -> Input {
     wheel("pkg", "1.0").with(lib)
@@ -382,102 +378,4 @@ fn under_wsl_the_number_says_whose_driver_it_is() {
             assert!(next_step.contains(floor), "{driver}: {next_step}");
         }
     }
-}
-
-// DESIGN: a branch satisfies a floor of the same branch, with a note naming the exact version.
-#[test]
-fn a_branch_meets_a_floor_in_it_with_a_note() {
-    let input = of(so().fatbin("sm_80+zstd sm_90+zstd", 3));
-    let notes = |driver: &str| check(&input, &on("H100", driver)).matrix[0].notes.clone();
-    let noted = notes("R550");
-    assert_eq!(noted.len(), 1);
-    assert!(noted[0].contains("550.54.14"), "{noted:?}");
-    assert!(notes("R570").is_empty());
-    assert!(notes("550.54.15").is_empty());
-    assert!(notes("").is_empty());
-    let bare_number = check(&input, &on("H100", "550"));
-    assert_eq!(outcome(&bare_number), "pass");
-    assert_eq!(bare_number.matrix[0].notes, noted);
-}
-
-// RULES.md; archs.yaml: R580 is the last branch for Maxwell, Pascal and Volta, R470 for Kepler.
-#[test]
-fn a_driver_may_have_dropped_the_gpu() {
-    for (gpu, image, driver, expected) in [
-        ("GTX 1080", "sm_61", "R590", "fail driver-dropped-gpu"),
-        ("GTX 1080", "sm_61", "590.44.01", "fail driver-dropped-gpu"),
-        ("GTX 1080", "sm_61", "R580", "pass"),
-        ("V100", "sm_70", "R590", "fail driver-dropped-gpu"),
-        ("3.5", "sm_35", "R495", "fail driver-dropped-gpu"),
-        ("3.5", "sm_35", "470.256.02", "pass"),
-        ("T4", "sm_75", "R620", "pass"),
-        ("T4", "sm_75", "R999", "pass"),
-    ] {
-        let evaluation = check(&of(so().fatbin(image, 1)), &on(gpu, driver));
-        assert_eq!(outcome(&evaluation), expected, "{gpu} with {driver}");
-    }
-    let windows = on_windows("GTX 1080", "591.44");
-    let evaluation = check(
-        &of(so().fatbin("sm_61", 1).windows()).tags("windows/amd64"),
-        &windows,
-    );
-    assert_eq!(outcome(&evaluation), "fail driver-dropped-gpu");
-    // where nothing needs the driver, it is nobody's business
-    let evaluation = check(&wheel("pure", "1.0"), &on("GTX 1080", "R590"));
-    assert_eq!(outcome(&evaluation), "pass");
-}
-
-// DESIGN: without a driver the floors are reported, JIT is assumed to work, and one warning says so.
-#[test]
-fn a_driver_that_is_not_given_is_said_once() {
-    let input = of(so()
-        .fatbin("sm_80 compute_80@9.5", 3)
-        .needs("libcudart.so.13"))
-    .with(lib("pkg/b.so").fatbin("sm_80+zstd compute_80@9.5", 1));
-    let evaluation = check(&input, &on("H100, B200", ""));
-    assert_eq!(outcome(&evaluation), "pass driver-not-given jit-only");
-    assert_eq!(found(&evaluation, Code::DriverNotGiven).len(), 1);
-    assert_eq!(minimum(&evaluation), "R620");
-    let two = on("H100", "") + "  - {name: u, gpu: A100, driver: R620}\n";
-    let evaluation = check(&input, &two);
-    let target = only(&evaluation, Code::DriverNotGiven).target.as_deref();
-    assert_eq!(target, Some("t"));
-    for quiet in [wheel("pure", "1.0"), dir("empty")] {
-        let evaluation = check(&quiet, &on("H100", ""));
-        assert_eq!(outcome(&evaluation), "pass", "no device code, no driver");
-    }
-}
-
-// A library without device code that links the CUDA runtime needs its driver too.
-#[test]
-fn a_library_that_only_links_the_runtime_has_its_floor() {
-    let input = of(so().needs("libcudart.so.12"));
-    let evaluation = check(&input, &on("H100", "R515"));
-    assert_eq!(outcome(&evaluation), "fail driver-too-old");
-    assert!(!evaluation.matrix[0].has_device_code);
-    let finding = only(&evaluation, Code::DriverTooOld);
-    assert_eq!(finding.library.as_deref(), Some("pkg/_C.so"));
-    assert!(finding.message.contains("525.60.13"), "{}", finding.message);
-}
-
-// DESIGN: each part is reported with the mechanism and the member that caused it.
-#[test]
-fn a_driver_that_is_too_old_is_shown_every_floor_that_it_misses() {
-    let input = of(so().fatbin("sm_100", 3).needs("libcudart.so.13"))
-        .with(lib("pkg/b.so").fatbin("sm_100", 3).needs("libcudart.so.12"));
-    let evaluation = check(&input, &on("B200", "R515"));
-    let finding = only(&evaluation, Code::DriverTooOld);
-    assert_eq!(
-        finding.message,
-        "driver R515 is older than R580, which the CUDA 13 runtime needs"
-    );
-    assert_eq!(
-        finding.evidence,
-        [
-            "525.60.13 or newer for the CUDA 12 runtime: `pkg/b.so`",
-            "570.86.15 or newer for the first driver for compute capability 10.0",
-            "R580 or newer for the CUDA 13 runtime: `pkg/_C.so`",
-        ]
-    );
-    assert!(finding.next_step.contains("R580 or newer"));
 }

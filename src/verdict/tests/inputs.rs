@@ -218,10 +218,7 @@ fn what_could_not_be_read_is_incomplete_by_default() {
     assert_eq!(finding.message, "it is cut");
     assert_eq!(
         finding.evidence,
-        [
-            "malformed-fatbin (part of the file not seen)",
-            "at offset 0x10"
-        ]
+        ["malformed-fatbin at torch/_D.so @0x10; not seen: part of the file"]
     );
 }
 
@@ -235,7 +232,10 @@ fn a_failure_beside_something_unreadable_is_a_failure() {
     assert_eq!(outcome(&evaluation), "incomplete unreadable");
     let finding = only(&evaluation, Code::Unreadable);
     assert_eq!(finding.library, None);
-    assert_eq!(finding.evidence, ["truncated (the artifact not seen)"]);
+    assert_eq!(
+        finding.evidence,
+        ["truncated at torch-1; not seen: the artifact"]
+    );
     let evaluation = check(&nothing, &expecting("torch"));
     assert_eq!(evaluation.verdict.id(), "fail");
     assert_eq!(

@@ -1,13 +1,19 @@
 //! The verdict from inventories built in code. Expected values come from the compatibility rules (RULES.md,
 //! quoted by number), DESIGN.md ("Verdict semantics"), NVIDIA's tables of drivers, or a count by hand.
 
+mod blocked;
 mod build;
+mod codes;
 mod coverage;
+mod drivers;
+mod effects;
 mod floors;
 mod inputs;
+mod linking;
 mod packages;
 mod platforms;
 mod states;
+mod waivers;
 
 use crate::inventory::Inventory;
 use crate::policy::Policy;
@@ -15,7 +21,7 @@ use crate::rule::{Code, Level};
 use crate::tables::Tables;
 
 use super::{EvaluateOptions, Evaluation, Finding, evaluate};
-use build::Input;
+use build::{Input, Lib, wheel};
 
 /// A policy with one target `t`: GPUs or compute capabilities with commas between, perhaps a driver.
 fn on(gpus: &str, driver: &str) -> String {
@@ -93,4 +99,19 @@ fn only(evaluation: &Evaluation, code: Code) -> &Finding {
         panic!("one `{code}` expected: {:#?}", evaluation.findings)
     };
     finding
+}
+
+/// A library of its own package, GPU, driver; the verdict with the codes that count.
+type LibraryRow = (Lib, &'static str, &'static str, &'static str);
+
+fn assert_libraries(rows: Vec<LibraryRow>) {
+    for (index, (lib, gpu, driver, expected)) in rows.into_iter().enumerate() {
+        let evaluation = check(&wheel("pkg", "1.0").with(lib), &on(gpu, driver));
+        assert_eq!(
+            outcome(&evaluation),
+            expected,
+            "row {index}, {gpu} with {driver}: {:#?}",
+            evaluation.findings
+        );
+    }
 }

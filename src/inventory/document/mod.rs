@@ -1,0 +1,177 @@
+//! The JSON form of an inventory: what `inspect --format json` prints and `check --inventory` reads.
+//!
+//! The form is a contract (`smgate/inspect/1`): fields may be added, none removed or changed. `images` and
+//! `fatbins` are sums for readers; `classes` holds what a verdict needs and is what is read back.
+
+mod read;
+mod write;
+
+use serde::{Deserialize, Serialize};
+
+use crate::cuda::{PtxIsa, ToolkitVersion};
+use crate::error::{Error, ErrorKind};
+
+use super::Inventory;
+
+/// The name of the form.
+pub const SCHEMA: &str = "smgate/inspect/1";
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Document {
+    schema: String,
+    artifacts: Vec<ArtifactForm>,
+}
+
+/// What is read first, whatever the version.
+#[derive(Debug, Deserialize)]
+struct Version {
+    schema: String,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct ArtifactForm {
+    input: String,
+    kind: String,
+    name: Option<String>,
+    version: Option<String>,
+    sha256: Option<String>,
+    platforms: Vec<String>,
+    #[serde(default)]
+    other_platforms: Vec<String>,
+    packages: Vec<PackageForm>,
+    files: SeenForm,
+    libraries: Vec<LibraryForm>,
+    problems: Vec<ProblemForm>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct PackageForm {
+    name: String,
+    version: Option<String>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct SeenForm {
+    seen: u64,
+    with_device_code: u64,
+    unopened: u64,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct LibraryForm {
+    path: String,
+    package: Option<PackageForm>,
+    size: u64,
+    format: String,
+    machine: Option<String>,
+    soname: Option<String>,
+    needed: Vec<String>,
+    #[serde(default)]
+    needed_cuda: Vec<String>,
+    rpath: Option<String>,
+    runpath: Option<String>,
+    component: Option<String>,
+    compiler: bool,
+    dispatches: bool,
+    toolkits: Vec<ToolkitVersion>,
+    fatbins: u64,
+    images: Vec<ImageSum>,
+    classes: Vec<ClassForm>,
+}
+
+/// Equal images over the whole library.
+#[derive(Debug, Serialize, Deserialize)]
+struct ImageSum {
+    kind: String,
+    target: Option<String>,
+    isa: Option<PtxIsa>,
+    count: u64,
+    bytes: u64,
+    own: bool,
+    relocatable: bool,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct ClassForm {
+    #[serde(rename = "where")]
+    place: Option<String>,
+    bare: bool,
+    relocatable: bool,
+    device_linked: bool,
+    damaged: bool,
+    own: bool,
+    component: Option<String>,
+    count: u64,
+    bytes: u64,
+    first: u64,
+    names: Vec<String>,
+    images: Vec<ClassImage>,
+}
+
+/// Equal images in every fatbin of a class.
+#[derive(Debug, Serialize, Deserialize)]
+struct ClassImage {
+    kind: String,
+    target: Option<String>,
+    isa: Option<PtxIsa>,
+    coding: String,
+    per_fatbin: u64,
+    bytes: u64,
+    relocatable: bool,
+    empty: bool,
+    header: Option<HeaderForm>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct HeaderForm {
+    target: Option<String>,
+    isa: Option<PtxIsa>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct ProblemForm {
+    kind: String,
+    at: String,
+    detail: String,
+    extent: String,
+    hint: String,
+}
+
+/// The JSON form of `inventory`.
+pub fn to_json(inventory: &Inventory) -> serde_json::Result<String> {
+    let document = Document {
+        schema: SCHEMA.to_owned(),
+        artifacts: inventory.artifacts.iter().map(ArtifactForm::from).collect(),
+    };
+    serde_json::to_string_pretty(&document)
+}
+
+/// Reads what [`to_json`] wrote. `origin` names the text in errors.
+///
+/// # Errors
+///
+/// [`ErrorKind::Data`] where the text is not such a form, or of a newer version.
+pub fn from_json(origin: &str, text: &str) -> Result<Inventory, Error> {
+    let invalid = |detail: String| {
+        Error::new(
+            ErrorKind::Data,
+            format!("`{origin}` is not an inventory: {detail}"),
+        )
+        .with_hint("write one with `smgate inspect --format json INPUT... > FILE`")
+    };
+    let version: Version =
+        serde_json::from_str(text).map_err(|error| invalid(error.to_string()))?;
+    if version.schema != SCHEMA {
+        return Err(invalid(format!(
+            "it is of form `{}`, and this version reads `{SCHEMA}`",
+            version.schema
+        )));
+    }
+    let document: Document =
+        serde_json::from_str(text).map_err(|error| invalid(error.to_string()))?;
+    let artifacts = document.artifacts.into_iter().enumerate();
+    let artifacts = artifacts
+        .map(|(index, form)| form.into_artifact(index).map_err(invalid))
+        .collect::<Result<_, _>>()?;
+    Ok(Inventory { artifacts })
+}

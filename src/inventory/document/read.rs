@@ -1,0 +1,204 @@
+//! From the JSON form back to an inventory.
+
+use crate::cuda::SmTarget;
+use crate::device::{
+    Coding, FatbinClass, HeaderClaim, HostFormat, ImageKey, ImageKind, ImageTally, Place,
+};
+use crate::inventory::{Artifact, ArtifactKind, Code, Library, Package, Seen};
+use crate::locator::Locator;
+use crate::platform::Platform;
+use crate::problem::{Extent, Problem, ProblemKind};
+
+use super::{ArtifactForm, ClassForm, ClassImage, LibraryForm, ProblemForm};
+
+impl ArtifactForm {
+    pub(super) fn into_artifact(self, index: usize) -> Result<Artifact, String> {
+        let kind = find(
+            ArtifactKind::ALL,
+            ArtifactKind::id,
+            &self.kind,
+            "an artifact kind",
+        )?;
+        let packages: Vec<Package> = self
+            .packages
+            .into_iter()
+            .map(|form| Package::new(form.name, form.version))
+            .collect();
+        let at = Locator::root(index, self.input.clone());
+        let libraries = self
+            .libraries
+            .into_iter()
+            .map(|form| form.into_library(&packages));
+        let problems = self.problems.into_iter().map(|form| form.into_problem(&at));
+        let platforms = self.platforms.iter().map(|text| text.parse::<Platform>());
+        Ok(Artifact {
+            kind,
+            name: self.name,
+            version: self.version,
+            sha256: self.sha256,
+            // a platform that no target can name stays what it is
+            other_platforms: self
+                .platforms
+                .iter()
+                .filter(|text| text.parse::<Platform>().is_err())
+                .cloned()
+                .chain(self.other_platforms)
+                .collect(),
+            platforms: platforms.filter_map(Result::ok).collect(),
+            libraries: libraries.collect::<Result<_, _>>()?,
+            problems: problems.collect::<Result<_, _>>()?,
+            seen: Seen {
+                files: self.files.seen,
+                with_device_code: self.files.with_device_code,
+                unopened: self.files.unopened,
+            },
+            packages,
+            input: self.input,
+        })
+    }
+}
+
+impl LibraryForm {
+    fn into_library(self, packages: &[Package]) -> Result<Library, String> {
+        let format = find(
+            HostFormat::ALL,
+            HostFormat::id,
+            &self.format,
+            "a file format",
+        )?;
+        let package = self
+            .package
+            .map(|form| Package::new(form.name, form.version));
+        let package = match package {
+            None => None,
+            Some(package) => Some(
+                packages
+                    .iter()
+                    .position(|known| *known == package)
+                    .ok_or_else(|| {
+                        format!(
+                            "package `{}` of `{}` is not listed",
+                            package.name, self.path
+                        )
+                    })?,
+            ),
+        };
+        Ok(Library {
+            path: self.path,
+            package,
+            size: self.size,
+            format,
+            machine: self.machine,
+            soname: self.soname,
+            needed: self.needed,
+            needed_cuda: self.needed_cuda,
+            rpath: self.rpath,
+            runpath: self.runpath,
+            component: self.component,
+            compiler: self.compiler,
+            dispatches: self.dispatches,
+            toolkits: self.toolkits,
+            code: self
+                .classes
+                .into_iter()
+                .map(ClassForm::into_code)
+                .collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+impl ClassForm {
+    fn into_code(self) -> Result<Code, String> {
+        let place = match self.place {
+            None => Place::NoSection,
+            Some(name) if name == "file" => Place::File,
+            Some(name) => Place::Section(name),
+        };
+        Ok(Code {
+            own: self.own,
+            component: self.component,
+            class: FatbinClass {
+                bare: self.bare,
+                place,
+                relocatable: self.relocatable,
+                device_linked: self.device_linked,
+                damaged: self.damaged,
+                // what it said is in `own` and `component`
+                owner: None,
+                images: self
+                    .images
+                    .into_iter()
+                    .map(ClassImage::into_tally)
+                    .collect::<Result<_, _>>()?,
+                count: self.count,
+                bytes: self.bytes,
+                first: self.first,
+                names: self.names,
+            },
+        })
+    }
+}
+
+impl ClassImage {
+    fn into_tally(self) -> Result<ImageTally, String> {
+        let kind: ImageKind = self
+            .kind
+            .parse()
+            .map_err(|()| format!("`{}` is no image kind", self.kind))?;
+        let header = match self.header {
+            None => None,
+            Some(form) => Some(HeaderClaim {
+                target: parse_target(form.target)?,
+                isa: form.isa,
+            }),
+        };
+        Ok(ImageTally {
+            key: ImageKey {
+                kind,
+                target: parse_target(self.target)?,
+                isa: self.isa,
+                coding: find(Coding::ALL, Coding::id, &self.coding, "a coding")?,
+                header,
+                relocatable: self.relocatable,
+                empty: self.empty,
+            },
+            per_fatbin: self.per_fatbin,
+            bytes: self.bytes,
+        })
+    }
+}
+
+impl ProblemForm {
+    fn into_problem(self, artifact: &Locator) -> Result<Problem, String> {
+        let kind = find(
+            ProblemKind::ALL,
+            ProblemKind::id,
+            &self.kind,
+            "a problem kind",
+        )?;
+        let extent = find(Extent::ALL, Extent::id, &self.extent, "an extent")?;
+        Ok(Problem::new(
+            kind,
+            artifact.reported(&self.at),
+            extent,
+            self.detail,
+        ))
+    }
+}
+
+fn parse_target(text: Option<String>) -> Result<Option<SmTarget>, String> {
+    text.map(|text| text.parse::<SmTarget>().map_err(|error| error.to_string()))
+        .transpose()
+}
+
+fn find<T: Copy>(
+    all: &[T],
+    id: impl Fn(T) -> &'static str,
+    text: &str,
+    what: &str,
+) -> Result<T, String> {
+    all.iter()
+        .copied()
+        .find(|value| id(*value) == text)
+        .ok_or_else(|| format!("`{text}` is not {what}"))
+}

@@ -1,0 +1,84 @@
+//! An artifact on the way: what threads have found of it, merged and sorted at the end.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::locator::Locator;
+use crate::problem::Problem;
+
+use super::{Artifact, ArtifactKind, Library, Package, Seen};
+
+/// An artifact on the way.
+pub(super) struct Draft {
+    pub(super) artifact: Artifact,
+    pub(super) packages: BTreeSet<Package>,
+    pub(super) libraries: Vec<(Library, Option<Package>)>,
+}
+
+/// Something that a thread has found.
+pub(super) enum Found {
+    Library(Box<Library>, Option<Arc<Package>>),
+    Problems(Vec<Problem>),
+    Package(Arc<Package>),
+    Digest(String),
+    Seen(Seen),
+}
+
+impl Draft {
+    pub(super) fn new(kind: ArtifactKind, at: &Locator) -> Self {
+        Self {
+            artifact: Artifact {
+                input: at.artifact().to_owned(),
+                kind,
+                name: None,
+                version: None,
+                sha256: None,
+                platforms: Vec::new(),
+                other_platforms: Vec::new(),
+                packages: Vec::new(),
+                libraries: Vec::new(),
+                problems: Vec::new(),
+                seen: Seen::default(),
+            },
+            packages: BTreeSet::new(),
+            libraries: Vec::new(),
+        }
+    }
+
+    pub(super) fn take(&mut self, found: Found) {
+        let artifact = &mut self.artifact;
+        match found {
+            Found::Library(library, package) => {
+                self.libraries.push((*library, package.as_deref().cloned()));
+            }
+            Found::Problems(problems) => artifact.problems.extend(problems),
+            Found::Package(package) => {
+                self.packages.insert(Package::clone(&package));
+            }
+            Found::Digest(hex) => artifact.sha256 = Some(hex),
+            Found::Seen(seen) => {
+                artifact.seen.files += seen.files;
+                artifact.seen.with_device_code += seen.with_device_code;
+                artifact.seen.unopened += seen.unopened;
+            }
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Artifact {
+        self.artifact.packages = self.packages.into_iter().collect();
+        let packages = &self.artifact.packages;
+        self.artifact.libraries = self
+            .libraries
+            .into_iter()
+            .map(|(mut library, package)| {
+                library.package = package.and_then(|package| packages.binary_search(&package).ok());
+                library
+            })
+            .collect();
+        self.artifact
+            .libraries
+            .sort_by(|a, b| a.path.cmp(&b.path).then(a.size.cmp(&b.size)));
+        self.artifact.problems.sort();
+        self.artifact
+    }
+}

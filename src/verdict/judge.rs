@@ -1,0 +1,270 @@
+//! One artifact judged: package by package, target by target, GPU by GPU.
+
+use std::collections::BTreeMap;
+
+use crate::inventory::{Artifact, ArtifactKind, Library};
+use crate::policy::{FleetTarget, Policy};
+use crate::problem::{Extent, Problem};
+use crate::rule::Code;
+use crate::tables::Tables;
+
+use super::driver::{Driver, Meets};
+use super::finding::{Finding, PackageName};
+use super::floor::{Floor, Mechanism};
+use super::words::Subject;
+use super::{Row, Verdict, artifact, floor, package, words};
+
+/// One artifact on its way to rows and findings.
+pub(super) struct Judge<'a> {
+    pub(super) index: usize,
+    pub(super) artifact: &'a Artifact,
+    pub(super) policy: &'a Policy,
+    pub(super) tables: &'a Tables,
+}
+
+impl Judge<'_> {
+    /// Adds the findings and rows of the artifact.
+    pub(super) fn artifact(&self, findings: &mut Vec<Finding>, matrix: &mut Vec<Row>) {
+        let artifact = self.artifact;
+        let mut add = |mut found: Finding, package: Option<&PackageName>| {
+            found.artifact = Some(self.index);
+            if found.package.is_none() {
+                found.package = package.cloned();
+            }
+            let raised_by_threshold = found.level > found.code.default_level();
+            if !raised_by_threshold {
+                found.level = self.policy.level(found.code);
+            }
+            findings.push(found);
+        };
+        let own_package = artifact.name.clone().map(|name| PackageName {
+            name,
+            version: artifact.version.clone(),
+        });
+        // what lies in a wheel without others inside is that package's
+        let alone = artifact.kind == ArtifactKind::Wheel && artifact.packages.len() <= 1;
+        for problem in &artifact.problems {
+            add(
+                unreadable(problem, artifact),
+                own_package.as_ref().filter(|_| alone),
+            );
+        }
+        if let Some(found) = artifact::built_at_install(artifact) {
+            add(found, own_package.as_ref());
+        }
+        if let Some(found) = artifact::unopened(artifact) {
+            add(found, None);
+        }
+        for (package, libraries) in self.groups() {
+            let name = package.as_ref();
+            for found in artifact::header_mismatches(&libraries) {
+                add(found, name);
+            }
+            if let Some(found) =
+                artifact::unused_architectures(&libraries, self.policy, self.tables)
+            {
+                add(found, name);
+            }
+            let mut has_code = false;
+            for target in &self.policy.targets {
+                let (row, found) = self.row(name, &libraries, target);
+                has_code |= row.has_device_code;
+                for found in found {
+                    add(found, name);
+                }
+                matrix.push(row);
+            }
+            if !has_code
+                && let Some(package) = name
+                && let Some(found) = artifact::cpu_only(package, artifact, self.policy)
+            {
+                add(found, name);
+            }
+        }
+    }
+
+    /// The packages that get a row, each with its libraries.
+    fn groups(&self) -> Vec<(Option<PackageName>, Vec<&Library>)> {
+        let artifact = self.artifact;
+        let mut groups: BTreeMap<Option<usize>, Vec<&Library>> = BTreeMap::new();
+        for library in &artifact.libraries {
+            groups.entry(library.package).or_default().push(library);
+        }
+        for (index, package) in artifact.packages.iter().enumerate() {
+            if self.policy.expects_gpu(&package.name) || artifact.packages.len() == 1 {
+                groups.entry(Some(index)).or_default();
+            }
+        }
+        if groups.is_empty() {
+            groups.insert(None, Vec::new());
+        }
+        // what no package owns comes last
+        let unowned = groups.remove(&None).map(|libraries| (None, libraries));
+        let named = groups.into_iter().map(|(index, libraries)| {
+            let package = index.and_then(|index| artifact.packages.get(index));
+            (
+                package.map(|package| PackageName {
+                    name: package.name.clone(),
+                    version: package.version.clone(),
+                }),
+                libraries,
+            )
+        });
+        named.chain(unowned).collect()
+    }
+
+    /// One package on one target, GPU by GPU.
+    fn row(
+        &self,
+        package: Option<&PackageName>,
+        libraries: &[&Library],
+        target: &FleetTarget,
+    ) -> (Row, Vec<Finding>) {
+        let driver = Driver::of(target, self.tables);
+        let loaded = artifact::for_platform(libraries, target);
+        let mut findings = Vec::new();
+        let mut floors = Vec::new();
+        let mut has_code = false;
+        for gpu in &target.gpus {
+            let subject = Subject {
+                package,
+                target,
+                gpu,
+                os: driver.os(),
+                tables: self.tables,
+            };
+            let name = package.map(|package| package.name.as_str());
+            let thresholds = &self.policy.thresholds;
+            let mut on_gpu =
+                package::judge(name, &loaded, subject, &driver, thresholds, self.tables);
+            has_code |= on_gpu.has_code;
+            findings.append(&mut on_gpu.findings);
+            if on_gpu.has_code || !on_gpu.floors.is_empty() {
+                on_gpu
+                    .floors
+                    .extend(floor::of_gpu(gpu.cc, driver.os(), self.tables));
+                findings.extend(self.driver_findings(subject, &driver, &on_gpu.floors));
+            }
+            floors.append(&mut on_gpu.floors);
+        }
+        let uses_driver = !floors.is_empty();
+        findings.extend(artifact::platform_mismatch(
+            self.artifact,
+            libraries,
+            target,
+        ));
+        if uses_driver && driver.spec().is_none() {
+            findings.push(driver_not_given(target));
+        }
+        for finding in &mut findings {
+            finding.target.get_or_insert_with(|| target.name.clone());
+        }
+        let minimum_driver = floor::highest(&floors, &driver).cloned();
+        let mut notes = Vec::new();
+        if let Some(floor) = &minimum_driver
+            && driver.meets(&floor.driver) == Meets::FromVersion
+        {
+            notes.push(format!("from {} on ({})", floor.driver, floor.mechanism));
+        }
+        let row = Row {
+            artifact: self.index,
+            package: package.cloned(),
+            target: target.name.clone(),
+            verdict: Verdict::Pass,
+            minimum_driver,
+            has_device_code: has_code,
+            has_foreign_code: libraries
+                .iter()
+                .any(|library| library.code.iter().any(|code| !code.own)),
+            compiles: libraries.iter().any(|library| library.compiler),
+            notes,
+        };
+        (row, findings)
+    }
+
+    /// What is wrong with the driver itself.
+    fn driver_findings(
+        &self,
+        subject: Subject<'_>,
+        driver: &Driver<'_>,
+        floors: &[Floor],
+    ) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        // blocked PTX and compression are said where they leave a library without code
+        let own = floors.iter().filter(|floor| {
+            matches!(
+                floor.mechanism,
+                Mechanism::Runtime(_) | Mechanism::Toolkit(_) | Mechanism::Gpu(_)
+            )
+        });
+        let unmet: Vec<&Floor> = own
+            .filter(|floor| driver.meets(&floor.driver) == Meets::No)
+            .collect();
+        let highest = unmet.iter().copied().reduce(|best, floor| {
+            if driver.compare(&floor.driver, &best.driver).is_gt() {
+                floor
+            } else {
+                best
+            }
+        });
+        if let Some(highest) = highest {
+            findings.push(words::driver_too_old(subject, highest, &unmet));
+        }
+        let last = self
+            .tables
+            .capability(subject.gpu.cc)
+            .and_then(|row| row.last_branch);
+        if let (Some(last), Some(have)) = (last, driver.branch_number())
+            && have > last
+        {
+            let spec = driver.spec().map(ToString::to_string).unwrap_or_default();
+            findings.push(words::driver_dropped(subject, &spec, &last.to_string()));
+        }
+        findings
+    }
+}
+
+fn driver_not_given(target: &FleetTarget) -> Finding {
+    let message = format!(
+        "target `{}` names no driver: floors are reported, and JIT is assumed to work",
+        target.name
+    );
+    let next_step = "add the oldest driver of that pool: `driver: \"550.54.15\"` or `driver: R550` (`--driver` on the command line)";
+    Finding::new(Code::DriverNotGiven, message, next_step)
+}
+
+fn unreadable(problem: &Problem, artifact: &Artifact) -> Finding {
+    let inner = problem.at.inner();
+    let place = if inner.is_empty() {
+        problem.at.artifact()
+    } else {
+        &inner
+    };
+    let mut finding = Finding::new(
+        Code::Unreadable,
+        problem.detail.clone(),
+        problem.kind.hint(),
+    )
+    .evidence(format!(
+        "{} at {place}; not seen: {}",
+        problem.kind,
+        extent(problem)
+    ));
+    finding.library = match problem.at.path() {
+        // a single file is its own library
+        None if artifact.kind == ArtifactKind::File => {
+            artifact.input.rsplit('/').next().map(str::to_owned)
+        }
+        path => path,
+    };
+    finding
+}
+
+fn extent(problem: &Problem) -> &'static str {
+    match problem.extent {
+        Extent::Part => "part of the file",
+        Extent::Member => "the file",
+        Extent::RestOfArchive => "the rest of the archive",
+        Extent::Artifact => "the artifact",
+    }
+}
