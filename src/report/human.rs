@@ -240,6 +240,8 @@ fn write_finding(
 fn place(finding: &Finding) -> String {
     let target = finding.target.as_deref().unwrap_or_default();
     match (&finding.gpu, &finding.library) {
+        // a target made of one GPU is often called by its name
+        (Some(gpu), _) if gpu.contains(target) => gpu.clone(),
         (Some(gpu), _) => format!("{target}: {gpu}"),
         (None, Some(library)) if target.is_empty() => library.clone(),
         _ => target.to_owned(),
