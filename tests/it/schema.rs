@@ -244,3 +244,44 @@ fn a_field_that_no_schema_knows_is_noticed() {
     inventory["artifacts"][0]["libraries"][0]["classes"][0]["new"] = Value::Null;
     assert!(!jsonschema::draft202012::is_valid(&schema, &inventory));
 }
+
+/// Every object of a schema that lists its fields.
+fn objects<'v>(value: &'v Value, found: &mut Vec<&'v Value>) {
+    match value {
+        Value::Object(fields) => {
+            if value["properties"].is_object() {
+                found.push(value);
+            }
+            fields.values().for_each(|field| objects(field, found));
+        }
+        Value::Array(items) => items.iter().for_each(|item| objects(item, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn the_schemas_demand_every_field_and_allow_no_other() {
+    for name in ["inspect-1.json", "check-1.json"] {
+        let schema = schema(name);
+        let mut found = Vec::new();
+        objects(&schema, &mut found);
+        assert!(found.len() > 3, "{name}");
+        for object in found {
+            let listed: Vec<&str> = object["properties"]
+                .as_object()
+                .unwrap()
+                .keys()
+                .map(String::as_str)
+                .collect();
+            let mut required: Vec<&str> = object["required"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter_map(Value::as_str)
+                .collect();
+            required.sort_unstable();
+            assert_eq!(required, listed, "{name}");
+            assert_eq!(object["additionalProperties"], false, "{name}: {listed:?}");
+        }
+    }
+}
