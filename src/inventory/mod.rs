@@ -10,6 +10,8 @@ mod leaf;
 mod own;
 mod plan;
 mod scan;
+#[cfg(test)]
+mod tests;
 mod work;
 
 use crate::cuda::ToolkitVersion;

@@ -1,0 +1,154 @@
+//! Scanned and saved: what is written as JSON is what is read back, and whose code is whose.
+
+use std::path::Path;
+
+use super::{ArtifactKind, Inventory, Library, ScanOptions, from_json, scan, to_json};
+use crate::source::SourceSpec;
+use crate::tables::Tables;
+
+/// The device-code fixtures: every kind of image, file and damage.
+const FIXTURES: &str = concat!("dir:", env!("CARGO_MANIFEST_DIR"), "/testdata/cuda");
+const DEMO: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/testdata/demo/smgate_demo-1.0-py3-none-manylinux_2_28_x86_64.whl"
+);
+
+fn scanned(inputs: &[&str], threads: usize) -> Inventory {
+    let specs: Vec<SourceSpec> = inputs.iter().map(|input| input.parse().unwrap()).collect();
+    let options = ScanOptions {
+        threads,
+        ..ScanOptions::default()
+    };
+    scan(&specs, &options, Tables::builtin()).unwrap()
+}
+
+#[test]
+fn an_inventory_is_read_back_as_it_was() {
+    let mut inventory = scanned(&[FIXTURES, DEMO], 2);
+    assert!(inventory.artifacts[0].libraries.len() > 100);
+    assert!(!inventory.artifacts[0].problems.is_empty());
+    let json = to_json(&inventory).unwrap();
+    let read = from_json("x.json", &json).unwrap();
+    // whose kernels they are is told by `own` and `component`
+    for artifact in &mut inventory.artifacts {
+        for code in artifact
+            .libraries
+            .iter_mut()
+            .flat_map(|library| &mut library.code)
+        {
+            code.class.owner = None;
+        }
+    }
+    assert_eq!(read, inventory);
+    assert_eq!(to_json(&read).unwrap(), json);
+}
+
+#[test]
+fn threads_find_the_same() {
+    let alone = scanned(&[FIXTURES, DEMO], 1);
+    for threads in [2, 7] {
+        assert_eq!(scanned(&[FIXTURES, DEMO], threads), alone);
+    }
+}
+
+#[test]
+fn fields_that_are_not_known_yet_are_no_mistake() {
+    let json = to_json(&scanned(&[DEMO], 1)).unwrap();
+    let more = json.replacen("\"input\":", "\"added_later\": [1, {}], \"input\":", 1);
+    assert_ne!(more, json);
+    assert_eq!(
+        from_json("x", &more).unwrap(),
+        from_json("x", &json).unwrap()
+    );
+}
+
+/// A file called `name` in a package of this name, or in none.
+fn library(package: Option<&str>, name: &str) -> Library {
+    let dir = tempfile::tempdir().unwrap();
+    let site = dir.path();
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/cuda/n135_two_objs.so");
+    std::fs::create_dir(site.join("lib")).unwrap();
+    std::fs::copy(fixture, site.join("lib").join(name)).unwrap();
+    if let Some(package) = package {
+        let dist_info = site.join("p-1.0.dist-info");
+        std::fs::create_dir(&dist_info).unwrap();
+        std::fs::write(
+            dist_info.join("METADATA"),
+            format!("Name: {package}\nVersion: 1.0\n"),
+        )
+        .unwrap();
+        std::fs::write(dist_info.join("RECORD"), format!("lib/{name},,\n")).unwrap();
+    }
+    let mut inventory = scanned(&[&format!("dir:{}", site.display())], 1);
+    let mut artifact = inventory.artifacts.remove(0);
+    assert_eq!(artifact.kind, ArtifactKind::Directory);
+    assert_eq!(artifact.libraries.len(), 1);
+    artifact.libraries.remove(0)
+}
+
+// DESIGN: own code only; bundled NVIDIA libraries are listed apart, also under hashed names, unless the package
+// is that library.
+#[test]
+fn a_library_of_nvidia_is_its_own_packages_and_nobody_elses() {
+    for (package, name, own, component, dispatches) in [
+        (Some("torch"), "_C.so", true, None, false),
+        (None, "_C.so", true, None, false),
+        (
+            Some("torch"),
+            "libcublas.so.12",
+            false,
+            Some("cublas"),
+            true,
+        ),
+        (
+            Some("torch"),
+            "libcublas-f6acd947.so.11",
+            false,
+            Some("cublas"),
+            true,
+        ),
+        (
+            None,
+            "libnvjpeg.8dd2b5e6.so.12",
+            false,
+            Some("nvjpeg"),
+            false,
+        ),
+        (
+            Some("nvidia-cublas-cu12"),
+            "libcublas.so.12",
+            true,
+            Some("cublas"),
+            true,
+        ),
+        (
+            Some("nvidia_cublas"),
+            "libcublas.so.12",
+            true,
+            Some("cublas"),
+            true,
+        ),
+        (
+            Some("nvidia-cudnn-cu12"),
+            "libcublas.so.12",
+            false,
+            Some("cublas"),
+            true,
+        ),
+        (Some("torch"), "libnvrtc.so.12", false, Some("nvrtc"), false),
+    ] {
+        let library = library(package, name);
+        assert!(
+            library.code.iter().all(|code| code.own == own),
+            "{package:?} {name}"
+        );
+        assert_eq!(
+            library.component.as_deref(),
+            component,
+            "{package:?} {name}"
+        );
+        assert_eq!(library.dispatches, dispatches, "{package:?} {name}");
+        assert_eq!(library.compiler, name.contains("nvrtc"), "{name}");
+        assert_eq!(library.package.is_some(), package.is_some());
+    }
+}
