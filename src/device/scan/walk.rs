@@ -59,17 +59,20 @@ impl Scanner<'_> {
         let rest = data.get(*cursor..).unwrap_or_default();
         let entry = Entry::parse(rest, walk.end - at).and_then(|entry| {
             let header = rest.get(..entry.header_len).unwrap_or_default();
-            let mut magics = NESTED
-                .find_iter(header)
-                .map(|at| rest.get(at..).unwrap_or_default());
-            match magics.find_map(|nested| {
-                begins_fatbin(nested).map_or_else(|_| None, |yes| yes.then_some(()))
-            }) {
-                Some(()) => Err(EntryError::Malformed(
-                    "another fatbin begins inside the header of an entry",
-                )),
-                None => Ok(entry),
+            for nested in NESTED.find_iter(header) {
+                match begins_fatbin(rest.get(nested..).unwrap_or_default()) {
+                    Ok(false) => {}
+                    Ok(true) => {
+                        return Err(EntryError::Malformed(
+                            "another fatbin begins inside the header of an entry",
+                        ));
+                    }
+                    // at the end of the file there is no more to come
+                    Err(_) if eof => {}
+                    Err(need) => return Err(EntryError::Needs(nested + need)),
+                }
             }
+            Ok(entry)
         });
         match entry {
             Ok(entry) => {

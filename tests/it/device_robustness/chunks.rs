@@ -79,6 +79,29 @@ fn broken_pieces_read_the_same_in_chunks_of_any_size() {
     }
 }
 
+/// Found by fuzzing: the answer depended on whether the other fatbin's first entry was at hand already.
+#[test]
+fn a_fatbin_inside_the_header_of_an_entry_reads_the_same_in_chunks_of_any_size() {
+    let mut bytes = Vec::new();
+    // a fatbin, its first entry without a payload, and the beginning of another fatbin in the entry's header
+    for (at, field) in [
+        (0, &b"\x50\xed\x55\xba\x01\x00\x10\x00\x98\x33"[..]),
+        (16, b"\x02\x00\x01\x01\x40"),
+        (
+            67,
+            b"\x50\xed\x55\xba\x01\x00\x10\x00\x00\x00\x00\x00\x00\x02\x00\x01",
+        ),
+        (83, b"\x02\x00\x01\x01"),
+    ] {
+        bytes.resize(at, 0);
+        bytes.extend_from_slice(field);
+    }
+    let whole = scan_in(&bytes, usize::MAX, true);
+    for chunk in 1..bytes.len() {
+        assert_eq!(scan_in(&bytes, chunk, true), whole, "in chunks of {chunk}");
+    }
+}
+
 #[test]
 fn a_long_comment_in_ptx_reads_the_same_in_chunks_of_any_size() {
     for comment in [10, 4000, 4100, 10_000] {
