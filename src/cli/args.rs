@@ -218,9 +218,10 @@ pub(super) struct PolicyInit {
     /// The platform of the targets: `linux/amd64`, `linux/arm64` or `windows/amd64`
     #[arg(long)]
     pub(super) platform: Option<String>,
-    /// Where to write it, which must not exist; `-` is standard output
-    #[arg(long, short, default_value = "smgate.yaml", value_name = "FILE")]
-    pub(super) output: PathBuf,
+    /// Where to write it, which must not exist; `-` is standard output. Without it, `smgate.yaml`, or
+    /// standard output where that is redirected
+    #[arg(long, short, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -18,8 +18,8 @@ pub fn worth_scanning(name: &str, head: &[u8]) -> bool {
         .is_some_and(|(_, suffix)| suffix.eq_ignore_ascii_case("ptx"));
     by_name
         || !is_text(head)
-        || memchr::memmem::find(head, b".version")
-            .is_some_and(|at| ptx::parse_head(head.get(at..).unwrap_or_default()).is_some())
+        // a program or a document may quote PTX; a module begins with its directives
+        || ptx::parse_head(head).is_some()
 }
 
 fn is_text(head: &[u8]) -> bool {
@@ -44,6 +44,10 @@ mod tests {
             "gr\u{fc}n ".repeat(100).as_bytes().get(..511).unwrap()
         ));
         assert!(!worth_scanning("empty.so", b""));
+        assert!(!worth_scanning(
+            "test_driver.py",
+            b"PTX = '''\n.version 8.0\n.target sm_80\n.address_size 64\n'''\n"
+        ));
         assert!(worth_scanning(
             "kernel",
             b"//\n.version 8.0\n.target sm_80\n.address_size 64\n"

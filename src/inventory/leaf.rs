@@ -63,12 +63,8 @@ pub(super) fn read(
     buffer: &mut [u8],
 ) -> (Leaf, Vec<Problem>) {
     let fault = |fault: Fault| vec![fault.at(at.clone(), Extent::Member)];
-    let mut reader = match input.open(budget) {
-        Ok(reader) => reader,
-        Err(error) => return (Leaf::Other, fault(error)),
-    };
-    let (head_len, mut ended) = match fill(&mut *reader, buffer, SNIFF_LEN) {
-        Ok(filled) => filled,
+    let (mut reader, mut head_len, mut ended) = match begin(input, budget, buffer) {
+        Ok(begun) => begun,
         Err(error) => return (Leaf::Other, fault(error)),
     };
     let head = buffer.get(..head_len).unwrap_or_default();
@@ -85,9 +81,21 @@ pub(super) fn read(
             };
         }
         Some(_) => return (Leaf::Unopened, Vec::new()),
-        None if !worth_scanning(name, head) => return (Leaf::Other, Vec::new()),
-        None => {}
+        None if worth_scanning(name, head) => {}
+        None => {
+            match has_nul(&mut *reader, head_len, ended, buffer) {
+                Ok(false) => return (Leaf::Other, Vec::new()),
+                // a script in front of what it unpacks
+                Ok(true) => {}
+                Err(error) => return (Leaf::Other, fault(error)),
+            }
+            (reader, head_len, ended) = match begin(input, budget, buffer) {
+                Ok(begun) => begun,
+                Err(error) => return (Leaf::Other, fault(error)),
+            };
+        }
     }
+    let head = buffer.get(..head_len).unwrap_or_default();
     let recognise = |kernel: &str| tables.kernel_owner(kernel);
     let mut scanner = Scanner::new(Some(size)).with_recogniser(&recognise);
     scanner.feed(head);
@@ -118,6 +126,36 @@ pub(super) fn read(
         .collect();
     problems.extend(looked.err().into_iter().flat_map(fault));
     (Leaf::Scanned(Box::new(report)), problems)
+}
+
+/// Opens a file and reads at least [`SNIFF_LEN`] bytes of it: how many there are, and whether it ended.
+fn begin<'b>(
+    input: &'b Input,
+    budget: &'b Budget,
+    buffer: &mut [u8],
+) -> Result<(Box<dyn Read + 'b>, usize, bool), Fault> {
+    let mut reader = input.open(budget)?;
+    let (filled, ended) = fill(&mut *reader, buffer, SNIFF_LEN)?;
+    Ok((reader, filled, ended))
+}
+
+/// Whether a file that begins as text holds a NUL byte, as every format of device code does. The first `filled`
+/// bytes are in `buffer`.
+fn has_nul(
+    reader: &mut dyn Read,
+    mut filled: usize,
+    mut ended: bool,
+    buffer: &mut [u8],
+) -> Result<bool, Fault> {
+    loop {
+        if memchr::memchr(0, buffer.get(..filled).unwrap_or_default()).is_some() {
+            return Ok(true);
+        }
+        if ended {
+            return Ok(false);
+        }
+        (filled, ended) = fill(reader, buffer, 1)?;
+    }
 }
 
 /// Reads until `least` bytes are there or the file ends; says how many and whether it ended.

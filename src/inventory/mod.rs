@@ -87,6 +87,13 @@ pub struct Artifact {
     pub seen: Seen,
 }
 
+impl Artifact {
+    /// Whether nothing of it could be read.
+    pub fn is_unread(&self) -> bool {
+        self.seen.files == 0 && !self.problems.is_empty()
+    }
+}
+
 /// A package in an artifact.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]

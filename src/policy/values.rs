@@ -65,6 +65,11 @@ fn gpu_hint(text: &str, nearest: &[String]) -> String {
         let cc = spelled_otherwise(text).map_or_else(|| "9.0".to_owned(), |cc| cc.to_string());
         return format!("that is what code is built for; say what the GPU has: `{cc}`");
     }
+    if text.parse::<u16>().is_ok()
+        && let Some(cc) = spelled_otherwise(text)
+    {
+        return format!("did you mean the compute capability `{cc}`?");
+    }
     if text == "host" || text.contains(':') {
         return "PCI ids, cloud instances and `host` are not supported yet: name the GPU, or give `cc`".to_owned();
     }
@@ -112,10 +117,46 @@ fn spelled_otherwise(text: &str) -> Option<ComputeCapability> {
 /// A driver version or branch. Numbers that no table knows are fine: fleets run builds that nobody
 /// lists.
 pub(super) fn driver(text: &str) -> Result<DriverSpec, Fault> {
-    text.parse().map_err(|_error| {
-        Fault::new(format!("{} is not a driver", quote(text)))
-            .hint("write a version such as `550.54.15` or a branch such as `R550`")
+    let fault = || Fault::new(format!("{} is not a driver", quote(text)));
+    let spec: DriverSpec = text.parse().map_err(|_error| {
+        fault().hint("write a version such as `550.54.15` or a branch such as `R550`")
+    })?;
+    let number = match &spec {
+        DriverSpec::Branch(branch) => branch.0,
+        DriverSpec::Exact(version) => version.major(),
+    };
+    if DRIVER_NUMBERS.contains(&number) {
+        return Ok(spec);
+    }
+    Err(match of_device_manager(text) {
+        Some(version) => fault().hint(format!(
+            "that is how Windows counts: `nvidia-smi` shows the driver as `{version}`"
+        )),
+        None if number < DRIVER_NUMBERS.start => fault().hint(
+            "is it a CUDA version? `nvidia-smi` shows the driver beside it, such as `550.54.15`",
+        ),
+        None => fault().hint("branches have three digits, such as `R550`"),
     })
+}
+
+/// The first numbers that drivers have had since CUDA came.
+const DRIVER_NUMBERS: std::ops::Range<u32> = 100..1000;
+
+/// The driver version in what the Device Manager of Windows shows: the last five digits of `32.0.15.6094` are
+/// 560.94.
+fn of_device_manager(text: &str) -> Option<String> {
+    let parts: Vec<&str> = text.split('.').collect();
+    let [_, _, third, fourth] = parts.as_slice() else {
+        return None;
+    };
+    let digits = format!("{third}{fourth:0>4}");
+    let (major, minor) = digits
+        .get(digits.len().checked_sub(5)?..)?
+        .split_at_checked(3)?;
+    let is_driver = major
+        .parse()
+        .is_ok_and(|major| DRIVER_NUMBERS.contains(&major));
+    is_driver.then(|| format!("{major}.{minor}"))
 }
 
 /// A platform that a target may have.

@@ -115,11 +115,7 @@ fn remarks(row: &Row, artifact: &Judged) -> Vec<String> {
         remarks
             .push("carries a CUDA compiler: what it compiles at run time is not judged".to_owned());
     }
-    remarks.extend(
-        row.notes
-            .iter()
-            .map(|note| format!("in this branch {note}")),
-    );
+    remarks.extend(row.notes.iter().cloned());
     remarks
 }
 

@@ -57,6 +57,8 @@ impl VendorRow {
 pub enum Role {
     /// Used on some GPUs only; another library of the package carries the others.
     Side,
+    /// Input of a linker (nvJitLink) that the package calls at run time: the driver never sees its PTX.
+    Linked,
 }
 
 /// A library whose role no rule can see.
@@ -246,6 +248,9 @@ mod tests {
             ("libcublas-f6acd947.so.11", Some("cublas")),
             ("libcudnn_engines_precompiled.so.9", Some("cudnn")),
             ("libcufft.so.11", Some("cufft")),
+            ("libnppicc.so.12", Some("npp")),
+            ("libcudnn-f1b2c3d4.so.9", Some("cudnn")),
+            ("libcudnn_ops_infer.so.8", Some("cudnn")),
             ("libcusparse.so.12", Some("cusparse")),
             ("libcusparseLt.so.0", Some("cusparselt")),
             ("libnvshmem_host.so.3", Some("nvshmem")),
@@ -260,6 +265,11 @@ mod tests {
             ("libtorch_nvshmem.so", None),
             ("libtorch_cuda.so", None),
             ("libcudart_mine.so", None),
+            ("libcudnn_attention.so", None),
+            ("libnccl_ext.so", None),
+            ("libnppkernels.so", None),
+            ("libcufft_callbacks.so", None),
+            ("libnvinfer_my_plugin.so", None),
             ("libcublasmp.so.0", None),
             ("LIBCUDART.SO.12", None),
             ("ptxas.py", None),
@@ -302,12 +312,20 @@ mod tests {
             Some(Role::Side)
         );
         assert_eq!(role("nixl-cu12", "x/nixl_ep_cpp_29.so"), Some(Role::Side));
+        assert_eq!(
+            role("cudf_cu12", "cudf/core/udf/shim.fatbin"),
+            Some(Role::Linked)
+        );
         assert_eq!(role("sgl-kernel", "sgl_kernel/common_ops.abi3.so"), None);
         assert_eq!(role("mine", "sgl_kernel/flash_ops.abi3.so"), None);
         let family = |package, path| Tables::builtin().sibling_family(package, path).is_some();
         assert!(family(
             "bitsandbytes",
             "bitsandbytes/libbitsandbytes_cuda128.so"
+        ));
+        assert!(family(
+            "bitsandbytes",
+            "bitsandbytes/libbitsandbytes_cuda128.dll"
         ));
         assert!(!family(
             "bitsandbytes",

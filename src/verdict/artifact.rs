@@ -1,6 +1,6 @@
 //! Rules about a package as a whole, or about an artifact, whatever the GPU.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cuda::SmTarget;
 use crate::device::{HostFormat, ImageKind};
@@ -64,10 +64,24 @@ pub(super) fn for_platform<'l>(
     }
 }
 
+/// The operating system that an artifact is for, where its tags or its libraries name just one.
+pub(super) fn os_of(artifact: &Artifact, libraries: &[&Library]) -> Option<Os> {
+    let of_tags = artifact.platforms.iter().map(|platform| platform.os);
+    let of_libraries = libraries
+        .iter()
+        .filter_map(|library| Some(platform_of(library)?.os));
+    let systems: BTreeSet<Os> = if artifact.platforms.is_empty() {
+        of_libraries.collect()
+    } else {
+        of_tags.collect()
+    };
+    systems.first().copied().filter(|_| systems.len() == 1)
+}
+
 /// The platform that a library's format and machine say.
 fn platform_of(library: &Library) -> Option<Platform> {
     let os = match library.format {
-        HostFormat::Elf => Os::Linux,
+        HostFormat::Elf | HostFormat::ElfObject => Os::Linux,
         HostFormat::Pe | HostFormat::Coff => Os::Windows,
         HostFormat::Ar | HostFormat::Raw => return None,
     };

@@ -54,7 +54,8 @@ pub(super) struct Coverage {
     jit_general: u64,
     jit_single: u64,
     native_single: u64,
-    pub(super) unsure: u64,
+    unsure_general: u64,
+    unsure_single: u64,
     pub(super) jit_blocked: u64,
     pub(super) coding_blocked: u64,
     general_link_only: u64,
@@ -74,7 +75,7 @@ impl Coverage {
     /// Fatbins without any kernel say nothing, so they must not decide.
     pub(super) fn of(library: &Library, on: On<'_>) -> Option<Self> {
         let units = Units::of(library, |class| !is_empty(class));
-        if units.loadable.is_empty() {
+        if units.loadable.is_empty() && !units.never_linked {
             return None;
         }
         Some(Self::of_units(&units, library, on))
@@ -96,7 +97,7 @@ impl Coverage {
                 coverage.if_linked().extent(),
                 carries,
                 coverage.jit() > 0,
-                coverage.unsure > 0,
+                coverage.unsure() > 0,
             )
         };
         if answers(self) == answers(&everything) {
@@ -121,7 +122,13 @@ impl Coverage {
             {
                 judged = relinked;
             }
-            coverage.count(class, is_general(class) && !library.dispatches, judged);
+            let general = is_general(class) && !library.dispatches;
+            coverage.count(class.count, general, judged);
+        }
+        if units.never_linked {
+            let general = units.relocatable.iter().any(|class| is_general(class));
+            coverage.count(1, general, units.relinked(on).unwrap_or(Judged::NONE));
+            coverage.bare_only = false;
         }
         coverage
     }
@@ -139,7 +146,8 @@ impl Coverage {
             jit_general: 0,
             jit_single: 0,
             native_single: 0,
-            unsure: 0,
+            unsure_general: 0,
+            unsure_single: 0,
             jit_blocked: 0,
             coding_blocked: 0,
             general_link_only: 0,
@@ -151,8 +159,7 @@ impl Coverage {
         }
     }
 
-    fn count(&mut self, class: &FatbinClass, general: bool, judged: Judged) {
-        let count = class.count;
+    fn count(&mut self, count: u64, general: bool, judged: Judged) {
         let (kind, jit, isa) = if general {
             (
                 &mut self.general,
@@ -167,7 +174,8 @@ impl Coverage {
             State::Native if !general => Some(&mut self.native_single),
             State::Native | State::None => None,
             State::Jit => Some(jit),
-            State::Unsure => Some(&mut self.unsure),
+            State::Unsure if general => Some(&mut self.unsure_general),
+            State::Unsure => Some(&mut self.unsure_single),
             State::JitBlocked => Some(&mut self.jit_blocked),
             State::CodingBlocked => Some(&mut self.coding_blocked),
             State::LinkOnly if general => Some(&mut self.general_link_only),
@@ -203,12 +211,16 @@ impl Coverage {
 
     /// Counted fatbins that the driver must compile.
     pub(super) fn jit(&self) -> u64 {
-        let single = if self.singles_decide() {
-            self.jit_single
-        } else {
-            0
-        };
-        self.jit_general.saturating_add(single)
+        self.counting_singles(self.jit_general, self.jit_single)
+    }
+
+    /// Counted fatbins of which nobody promises that they run.
+    pub(super) fn unsure(&self) -> u64 {
+        self.counting_singles(self.unsure_general, self.unsure_single)
+    }
+
+    fn counting_singles(&self, general: u64, single: u64) -> u64 {
+        general.saturating_add(if self.singles_decide() { single } else { 0 })
     }
 
     /// The newest PTX ISA that must be compiled.
@@ -227,14 +239,6 @@ impl Coverage {
         } else {
             self.single
         }
-    }
-
-    /// Every fatbin of the package's own.
-    pub(super) fn fatbins(&self) -> u64 {
-        if self.bare_only {
-            return 0;
-        }
-        self.general.total.saturating_add(self.single.total)
     }
 
     /// How much of the library the GPU can run.
@@ -274,6 +278,8 @@ struct Units<'l> {
     loadable: Vec<&'l FatbinClass>,
     /// What is linked first.
     relocatable: Vec<&'l FatbinClass>,
+    /// Whether a program or a library holds nothing but objects that no device link made loadable: one unit.
+    never_linked: bool,
     /// Whether the control records tell which fatbins a device link made.
     links_known: bool,
 }
@@ -290,6 +296,8 @@ impl<'l> Units<'l> {
         // code to be linked has its say even without a kernel: what it holds is called by others
         let (relocatable, mut loadable): (Vec<_>, Vec<_>) =
             own.partition(|class| class.relocatable);
+        let never_linked =
+            library.format.is_linked() && loadable.is_empty() && !relocatable.is_empty();
         loadable.retain(|class| counts(class));
         // images outside fatbins decide only where there is nothing else, or something picks them
         if loadable.iter().any(|class| !class.bare) && !library.dispatches {
@@ -299,6 +307,7 @@ impl<'l> Units<'l> {
         Self {
             loadable,
             relocatable,
+            never_linked,
             links_known,
         }
     }
@@ -381,6 +390,13 @@ fn is_general(class: &FatbinClass) -> bool {
         .map(|target| target.cc)
         .collect();
     !class.bare && capabilities.len() > 1
+}
+
+/// The package's own fatbins in `library` that can be loaded, also those without kernels.
+pub(super) fn own_fatbins(library: &Library) -> u64 {
+    let units = Units::of(library, |_| true);
+    let counts = units.loadable.iter().filter(|class| !class.bare);
+    counts.fold(0, |sum, class| sum.saturating_add(class.count))
 }
 
 /// Every target that the package's own code in `library` was built for, with its kind.

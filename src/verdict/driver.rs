@@ -30,13 +30,14 @@ pub(super) enum Meets {
 }
 
 impl<'t> Driver<'t> {
-    pub(super) fn of(target: &FleetTarget, tables: &'t Tables) -> Self {
+    /// The driver of `target`, whose numbers are those of `os` where the target names no platform.
+    pub(super) fn of(target: &FleetTarget, os: Os, tables: &'t Tables) -> Self {
         let windows_number = |spec: &DriverSpec| match spec {
             // Linux versions have three parts since R390, Windows versions two
             DriverSpec::Exact(version) => version.to_string().matches('.').count() == 1,
             DriverSpec::Branch(_) => false,
         };
-        let os = target.platform.map_or(Os::Linux, |platform| platform.os);
+        let os = target.platform.map_or(os, |platform| platform.os);
         let wsl = target.wsl && target.driver.as_ref().is_some_and(windows_number);
         Self {
             tables,
@@ -167,7 +168,7 @@ mod tests {
     fn driver(spec: &str, platform: &str) -> Driver<'static> {
         let tables = Tables::builtin();
         let policy = Policy::for_targets(&["9.0"], Some(spec), Some(platform), tables).unwrap();
-        Driver::of(policy.targets.first().unwrap(), tables)
+        Driver::of(policy.targets.first().unwrap(), Os::Linux, tables)
     }
 
     fn floor(text: &str) -> DriverSpec {

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::inventory::{Artifact, ArtifactKind, Library};
+use crate::platform::Os;
 use crate::policy::{FleetTarget, Policy};
 use crate::problem::{Extent, Problem};
-use crate::rule::Code;
+use crate::rule::{Code, Level};
 use crate::tables::Tables;
 
 use super::driver::{Driver, Meets};
@@ -120,11 +121,13 @@ impl Judge<'_> {
         libraries: &[&Library],
         target: &FleetTarget,
     ) -> (Row, Vec<Finding>) {
-        let driver = Driver::of(target, self.tables);
         let loaded = artifact::for_platform(libraries, target);
+        let os = artifact::os_of(self.artifact, libraries);
+        let driver = Driver::of(target, os.unwrap_or(Os::Linux), self.tables);
         let mut findings = Vec::new();
         let mut floors = Vec::new();
         let mut has_code = false;
+        let mut notes = Vec::new();
         for gpu in &target.gpus {
             let subject = Subject {
                 package,
@@ -138,6 +141,7 @@ impl Judge<'_> {
             let mut on_gpu =
                 package::judge(name, &loaded, subject, &driver, thresholds, self.tables);
             has_code |= on_gpu.has_code;
+            notes.extend(on_gpu.siblings.take().filter(|note| !notes.contains(note)));
             findings.append(&mut on_gpu.findings);
             if on_gpu.has_code || !on_gpu.floors.is_empty() {
                 on_gpu
@@ -147,12 +151,14 @@ impl Judge<'_> {
             }
             floors.append(&mut on_gpu.floors);
         }
+        let mismatch = artifact::platform_mismatch(self.artifact, libraries, target);
+        if mismatch.is_some() && self.mismatch_denies() {
+            // what the wrong file needs is no advice
+            findings.clear();
+            floors.clear();
+        }
+        findings.extend(mismatch);
         let uses_driver = !floors.is_empty();
-        findings.extend(artifact::platform_mismatch(
-            self.artifact,
-            libraries,
-            target,
-        ));
         if uses_driver && driver.spec().is_none() {
             findings.push(driver_not_given(target));
         }
@@ -160,11 +166,13 @@ impl Judge<'_> {
             finding.target.get_or_insert_with(|| target.name.clone());
         }
         let minimum_driver = floor::highest(&floors, &driver).cloned();
-        let mut notes = Vec::new();
-        if let Some(floor) = &minimum_driver
+        if let (Some(floor), Some(branch)) = (&minimum_driver, driver.spec())
             && driver.meets(&floor.driver) == Meets::FromVersion
         {
-            notes.push(format!("from {} on ({})", floor.driver, floor.mechanism));
+            notes.push(format!("{branch} is enough from {} on", floor.driver));
+        }
+        if uses_driver && target.platform.is_none() && driver.os() == Os::Windows {
+            notes.push("driver numbers are those of Windows, which it is built for".to_owned());
         }
         let row = Row {
             artifact: self.index,
@@ -180,6 +188,15 @@ impl Judge<'_> {
             notes,
         };
         (row, findings)
+    }
+
+    /// Whether a package for another platform fails, whatever else is wrong with it.
+    fn mismatch_denies(&self) -> bool {
+        let waivers = &self.policy.waivers;
+        self.policy.level(Code::PlatformMismatch) == Level::Deny
+            && !waivers
+                .iter()
+                .any(|waiver| waiver.rule == Code::PlatformMismatch)
     }
 
     /// What is wrong with the driver itself.

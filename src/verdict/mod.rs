@@ -160,6 +160,15 @@ pub fn evaluate(
             row.verdict = row.verdict.max(result);
         }
     }
+    // a policy may accept that a part was not read, but not that nothing was
+    for (index, artifact) in inventory.artifacts.iter().enumerate() {
+        if artifact.is_unread() {
+            verdict = verdict.max(Verdict::Incomplete);
+            for row in matrix.iter_mut().filter(|row| row.artifact == index) {
+                row.verdict = row.verdict.max(Verdict::Incomplete);
+            }
+        }
+    }
     let artifacts = inventory.artifacts.iter().map(|artifact| Judged {
         input: artifact.input.clone(),
         package: artifact.name.clone().map(|name| PackageName {

@@ -10,9 +10,9 @@ use crate::device::{HostFormat, ImageKind};
 use crate::inventory::Library;
 use crate::policy::Thresholds;
 use crate::rule::Code;
-use crate::tables::Tables;
+use crate::tables::{FamilyRow, Role, RoleRow, Tables};
 
-use super::coverage::{Count, Coverage, Extent, HALF, own_targets};
+use super::coverage::{Count, Coverage, Extent, HALF, own_fatbins, own_targets};
 use super::driver::{Driver, Meets};
 use super::finding::Finding;
 use super::floor::{self, Floor};
@@ -26,6 +26,8 @@ pub(super) struct OnGpu {
     pub(super) floors: Vec<Floor>,
     /// Whether any library has device code of the package's own.
     pub(super) has_code: bool,
+    /// Which of its sibling libraries run, of which one is loaded.
+    pub(super) siblings: Option<String>,
 }
 
 /// A library with its coverage.
@@ -37,6 +39,8 @@ struct Judged<'l> {
     free: Coverage,
     /// With the target's driver, as figures for people.
     figures: Coverage,
+    /// Whether the package links it at run time, so that the driver compiles none of it.
+    linked: bool,
 }
 
 impl Judged<'_> {
@@ -76,6 +80,8 @@ pub(super) fn judge<'l>(
     let mut judged: Vec<Judged<'l>> = Vec::new();
     let mut result = OnGpu::default();
     for library in libraries.iter().copied() {
+        let linked = role(package, library, tables).is_some_and(|row| row.role == Role::Linked);
+        let on = if linked { free } else { on };
         let (Some(coverage), Some(free)) = (Coverage::of(library, on), Coverage::of(library, free))
         else {
             result
@@ -88,15 +94,16 @@ pub(super) fn judge<'l>(
             figures: coverage.figures(library, on, &shares),
             coverage,
             free,
+            linked,
         });
     }
     result.has_code = !judged.is_empty();
-    keep_best_siblings(package, &mut judged, driver, tables);
+    result.siblings = keep_best_siblings(package, &mut judged, driver, tables);
     drop_files_of_other_gpus(&mut judged);
     for one in &judged {
         result.floors.extend(floor::of_library(
             one.library,
-            Some(&one.free),
+            Some(&one.free).filter(|_| !one.linked),
             driver,
             tables,
         ));
@@ -134,15 +141,22 @@ pub(super) fn judge<'l>(
     result
 }
 
+fn role<'t>(package: Option<&str>, library: &Library, tables: &'t Tables) -> Option<&'t RoleRow> {
+    tables.role(package?, &library.path)
+}
+
 /// What is said of a library that the GPU can run: that the driver compiles it, that it is unsure.
 fn how_covered(one: &Judged<'_>, subject: Subject<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
+    if one.linked {
+        return findings;
+    }
     // single-target kernels beside general code are extras
     let counted = one.coverage.counted();
     if one.coverage.jit() > 0 && counted.covered > 0 {
         findings.push(words::jit_only(subject, one.library, &one.figures));
     }
-    if one.coverage.unsure > 0 {
+    if one.coverage.unsure() > 0 {
         findings.push(words::tegra_unsure(subject, one.library, &one.figures));
     }
     findings
@@ -167,7 +181,8 @@ fn lacking(
     };
     let carried = others().any(|other| other.coverage.carries_others());
     if carried {
-        if let Some(role) = package.and_then(|package| tables.role(package, &one.library.path)) {
+        if let Some(role) = role(package, one.library, tables).filter(|row| row.role == Role::Side)
+        {
             return words::known_side_library(subject, one.library, &one.figures, &role.why);
         }
         if is_specific_elsewhere(one) {
@@ -208,7 +223,7 @@ fn code_targets(library: &Library) -> impl Iterator<Item = crate::cuda::SmTarget
 /// is specific to other architectures is not counted.
 fn carriers_are_most(all: &[Judged<'_>]) -> bool {
     let lacks = |one: &&Judged<'_>| one.coverage.extent() == Extent::None;
-    let sum = |sum: u128, one: &Judged<'_>| sum + u128::from(one.coverage.fatbins());
+    let sum = |sum: u128, one: &Judged<'_>| sum + u128::from(own_fatbins(one.library));
     let total = all
         .iter()
         .filter(|one| !(lacks(one) && is_specific_elsewhere(one)))
@@ -245,36 +260,61 @@ fn drop_files_of_other_gpus(judged: &mut Vec<Judged<'_>>) {
     }
 }
 
-/// Of siblings of which one is loaded (bitsandbytes ships one for each CUDA version), keeps the best.
+/// Of siblings of which one is loaded (bitsandbytes ships one for each CUDA version), keeps the best. Says which
+/// do and which do not, where they differ.
 fn keep_best_siblings(
     package: Option<&str>,
     judged: &mut Vec<Judged<'_>>,
     driver: &Driver<'_>,
     tables: &Tables,
-) {
-    let Some(package) = package else { return };
-    let mut best: BTreeMap<String, (Rank, usize)> = BTreeMap::new();
-    let mut family_of = Vec::new();
-    for (index, one) in judged.iter().enumerate() {
-        let family = tables
-            .sibling_family(package, &one.library.path)
-            .map(|row| row.library.clone());
-        if let Some(family) = &family {
-            let rank = Rank::of(one, driver, tables);
-            let entry = best.entry(family.clone()).or_insert((rank, index));
-            if rank > entry.0 {
-                *entry = (rank, index);
-            }
+) -> Option<String> {
+    let package = package?;
+    let mut families: BTreeMap<&str, Vec<Sibling<'_>>> = BTreeMap::new();
+    for one in judged.iter() {
+        if let Some(row) = tables.sibling_family(package, &one.library.path) {
+            families.entry(&row.library).or_default().push(Sibling {
+                row,
+                rank: Rank::of(one, driver, tables),
+                library: one.library,
+            });
         }
-        family_of.push(family);
     }
-    let mut families = family_of.into_iter().enumerate();
-    judged.retain(|_| {
-        let Some((index, family)) = families.next() else {
-            return true;
+    let mut notes = Vec::new();
+    for siblings in families.values() {
+        // of equals the first
+        let best = siblings.iter().rev().max_by_key(|sibling| sibling.rank);
+        let Some(best) = best else { continue };
+        let is_among = |library: &Library| {
+            siblings
+                .iter()
+                .any(|sibling| std::ptr::eq(sibling.library, library))
         };
-        family.is_none_or(|family| best.get(&family).is_some_and(|(_, kept)| *kept == index))
-    });
+        judged.retain(|one| std::ptr::eq(one.library, best.library) || !is_among(one.library));
+        let named = |runs: bool| {
+            let found = siblings.iter().filter(|sibling| sibling.rank.runs == runs);
+            let names = found.map(|sibling| format!("`{}`", file_name(&sibling.library.path)));
+            names.collect::<Vec<_>>().join(", ")
+        };
+        let (run, not) = (named(true), named(false));
+        if !run.is_empty() && !not.is_empty() {
+            notes.push(format!(
+                "one of its libraries is loaded, by the {}: {run} run here, {not} do not",
+                best.row.by
+            ));
+        }
+    }
+    (!notes.is_empty()).then(|| notes.join("; "))
+}
+
+/// A library of which one of several is loaded.
+struct Sibling<'a> {
+    row: &'a FamilyRow,
+    rank: Rank,
+    library: &'a Library,
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// How good a sibling is: what the driver starts first; then covered and native before covered and compiled

@@ -44,7 +44,7 @@ pub(super) struct Judged {
 }
 
 impl Judged {
-    const NONE: Self = Self {
+    pub(super) const NONE: Self = Self {
         state: State::None,
         isa: None,
         coding: Coding::None,

@@ -349,7 +349,7 @@ pub(super) fn tegra_unsure(
 ) -> Finding {
     let message = format!(
         "{} {} are for desktop or renamed chips of the same major version as {}, for which NVIDIA promises nothing",
-        coverage.unsure,
+        coverage.unsure(),
         units(coverage, library),
         subject.gpu_name()
     );

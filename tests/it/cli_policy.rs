@@ -195,14 +195,23 @@ fn lint_checks_every_file_and_says_which_are_valid() {
 fn init_writes_a_policy_that_lints_and_judges() {
     let place = Place::new();
     let run = place.run(&[
-        "policy", "init", "--target", "H100", "--target", "8.9", "--driver", "R550",
+        "policy",
+        "init",
+        "--target",
+        "H100",
+        "--target",
+        "8.9",
+        "--driver",
+        "R550",
+        "--output",
+        "smgate.yaml",
     ]);
     assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{run:?}");
     assert_eq!(place.run(&["policy", "lint"]).status, 0);
     let input = simple("pkg", &[("sm_80 sm_90", 1)]).write(&place);
     assert_eq!(place.run(&["check", &input]).status, 0);
     // what is there is not written over
-    let again = place.run(&["policy", "init", "--target", "A100"]);
+    let again = place.run(&["policy", "init", "--target", "A100", "-o", "smgate.yaml"]);
     assert_eq!((again.status, again.stdout.as_str()), (2, ""));
     assert!(
         again.stderr.contains("it exists already"),
@@ -211,6 +220,9 @@ fn init_writes_a_policy_that_lints_and_judges() {
     );
     let printed = place.run(&["policy", "init", "--target", "A100", "--output", "-"]);
     assert_eq!(printed.status, 0);
+    // as in `smgate policy init > smgate.yaml`
+    let redirected = place.run(&["policy", "init", "--target", "A100"]);
+    assert_eq!(redirected.stdout, printed.stdout);
     let policy = Policy::parse("-", &printed.stdout, Tables::builtin()).unwrap();
     assert_eq!(policy.targets[0].gpus[0].name, "A100");
     let other = place.run(&["policy", "init", "--target", "nothing", "-o", "x.yaml"]);

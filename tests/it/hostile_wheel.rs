@@ -215,7 +215,9 @@ fn code_is_found_wherever_it_hides() {
     let mut padded = vec![0x90; 3 << 20];
     padded.extend(&code);
     let mut text = b"#!/bin/sh\n".repeat(100);
-    text.extend([0x80]);
+    text.extend(&code);
+    let mut cut = b"#!/bin/sh\n".repeat(60_000);
+    cut.extend(&code);
     for (what, name, content) in [
         (
             "another suffix",
@@ -229,6 +231,8 @@ fn code_is_found_wherever_it_hides() {
         ),
         ("no ELF at all", "pkg/model.bin", padded),
         ("raw", "pkg/kernels", code.clone()),
+        ("behind a script", "pkg/install.run", text),
+        ("behind a long script", "pkg/long.run", cut),
         (
             "data directory",
             "pkg-1.0.data/data/lib/x.so",

@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 use crate::inventory::{Artifact, ArtifactKind, Inventory, ScanOptions, scan};
 use crate::limits::read_capped;
 use crate::policy::Policy;
-use crate::problem::Extent;
 use crate::source::SourceSpec;
 use crate::tables::Tables;
 use crate::{Error, ErrorKind};
@@ -54,16 +53,9 @@ fn require_something(inventory: &Inventory, origin: Option<&Path>) -> Result<(),
     }
 }
 
-/// Whether there is nothing that could be judged: every artifact is unreadable as a whole.
+/// Whether there is nothing that could be judged.
 fn nothing_read(inventory: &Inventory) -> bool {
-    let unread = |artifact: &Artifact| {
-        artifact.seen.files == 0
-            && artifact
-                .problems
-                .iter()
-                .any(|problem| problem.extent == Extent::Artifact)
-    };
-    !inventory.artifacts.is_empty() && inventory.artifacts.iter().all(unread)
+    !inventory.artifacts.is_empty() && inventory.artifacts.iter().all(Artifact::is_unread)
 }
 
 /// Reads a policy by the name that the user gave, or the one found upwards from here.

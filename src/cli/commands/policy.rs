@@ -1,7 +1,7 @@
 //! `smgate policy`: writes a starter policy, checks policy files.
 
 use std::fs::OpenOptions;
-use std::io::{ErrorKind as IoErrorKind, Write as _};
+use std::io::{self, ErrorKind as IoErrorKind, IsTerminal as _, Write as _};
 use std::path::Path;
 
 use crate::cli::args::{Policy as PolicyArgs, PolicyCommand, PolicyInit, PolicyLint};
@@ -10,7 +10,7 @@ use crate::policy::{self, Policy};
 use crate::tables::Tables;
 use crate::{Error, ErrorKind};
 
-use super::load_policy;
+use super::{POLICY_FILE, load_policy};
 
 pub(in crate::cli) fn run(args: &PolicyArgs, output: &Output) -> Result<Exit, Failure> {
     match &args.command {
@@ -27,22 +27,29 @@ fn init(args: &PolicyInit, output: &Output) -> Result<Exit, Failure> {
         Tables::builtin(),
     )?;
     let mut stdout = output.stdout();
-    if args.output == Path::new("-") {
-        write!(stdout, "{text}")?;
-    } else {
-        write_new(&args.output, &text)?;
-        writeln!(
-            stdout,
-            "wrote {}: edit it, then run `smgate check INPUT...`",
-            args.output.display()
-        )?;
+    let file = match args.output.as_deref() {
+        Some(path) if path == Path::new("-") => None,
+        Some(path) => Some(path),
+        // `smgate policy init > smgate.yaml` is what people try
+        None => io::stdout().is_terminal().then(|| Path::new(POLICY_FILE)),
+    };
+    match file {
+        None => write!(stdout, "{text}")?,
+        Some(path) => {
+            write_new(path, &text)?;
+            writeln!(
+                stdout,
+                "wrote {}: edit it, then run `smgate check INPUT...`",
+                path.display()
+            )?;
+        }
     }
     stdout.flush()?;
     Ok(Exit::Pass)
 }
 
 fn write_new(path: &Path, text: &str) -> Result<(), Error> {
-    let cannot = |error: std::io::Error| {
+    let cannot = |error: io::Error| {
         let hint = match error.kind() {
             IoErrorKind::AlreadyExists => "it exists already: name another with `--output FILE`",
             _ => "name a place where you may write with `--output FILE`",

@@ -14,6 +14,8 @@ use super::{HostFacts, HostFormat, elf, pe};
 const HEAD: u64 = 1 << 20;
 /// Bytes kept at the end of the file, where patchelf puts what it moves.
 const TAIL: u64 = 64 << 10;
+/// Longest name that a dynamic section may point to.
+const NAME_MAX: u64 = 64 << 10;
 /// Largest single range that a header may ask for.
 const RANGE_MAX: u64 = 8 << 20;
 /// Bytes kept beyond the beginning, and as many again of a second look.
@@ -86,7 +88,7 @@ impl HostImage {
     pub(in crate::device) fn push(&mut self, offset: u64, bytes: &[u8]) {
         if !matches!(
             self.format,
-            Some(HostFormat::Elf | HostFormat::Pe | HostFormat::Coff)
+            Some(HostFormat::Elf | HostFormat::ElfObject | HostFormat::Pe | HostFormat::Coff)
         ) {
             return;
         }
@@ -152,7 +154,7 @@ impl HostImage {
             .map(|extent| extent.bytes.as_slice())
             .unwrap_or_default();
         let ranges = match self.format() {
-            HostFormat::Elf => elf::plan(head),
+            HostFormat::Elf | HostFormat::ElfObject => elf::plan(head),
             HostFormat::Pe => pe::plan(head),
             _ => None,
         };
@@ -259,7 +261,7 @@ impl HostImage {
         self.unread.borrow_mut().clear();
         let mut facts = HostFacts::new(self.format());
         let read = match self.format() {
-            HostFormat::Elf => elf::read(self, &mut facts),
+            HostFormat::Elf | HostFormat::ElfObject => elf::read(self, &mut facts),
             HostFormat::Pe => pe::read(self, &mut facts),
             // two bytes are a weak sign: a file that goes on otherwise is no object file
             HostFormat::Coff => pe::read_coff(self, &mut facts).or_else(|_error| {
@@ -309,10 +311,10 @@ impl<'a> ReadRef<'a> for &'a HostImage {
             rest.get(..memchr::memchr(delimiter, rest)?)
         });
         if found.is_none() {
-            // names in dynamic sections are short
+            // the RUNPATH of libtensorflow_framework.so.2 (tensorflow 2.20.0) has 21,514 bytes
             let end = range
                 .end
-                .min(range.start.saturating_add(1024))
+                .min(range.start.saturating_add(NAME_MAX))
                 .min(self.len.unwrap_or(u64::MAX));
             self.unread.borrow_mut().push(range.start..end);
         }

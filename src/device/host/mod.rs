@@ -19,8 +19,10 @@ const NEEDED_MAX: usize = 4096;
 /// The format of a host file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum HostFormat {
-    /// An ELF executable, shared object or object file.
+    /// An ELF executable or shared object.
     Elf,
+    /// An ELF object file, to be linked.
+    ElfObject,
     /// A Windows executable, `.dll` or `.pyd`.
     Pe,
     /// A static library.
@@ -33,12 +35,24 @@ pub enum HostFormat {
 
 impl HostFormat {
     /// Every format.
-    pub const ALL: &[Self] = &[Self::Elf, Self::Pe, Self::Ar, Self::Coff, Self::Raw];
+    pub const ALL: &[Self] = &[
+        Self::Elf,
+        Self::ElfObject,
+        Self::Pe,
+        Self::Ar,
+        Self::Coff,
+        Self::Raw,
+    ];
 
     /// The format of the file that begins with `head`.
     pub fn of(head: &[u8]) -> Self {
         if head.starts_with(b"\x7fELF") && u16_at(head, 18) != Some(190) {
-            Self::Elf
+            // e_type 1 is ET_REL
+            if u16_at(head, 16) == Some(1) {
+                Self::ElfObject
+            } else {
+                Self::Elf
+            }
         } else if head.starts_with(b"MZ") {
             Self::Pe
         } else if head.starts_with(b"!<arch>\n") || head.starts_with(b"!<thin>\n") {
@@ -50,10 +64,16 @@ impl HostFormat {
         }
     }
 
+    /// Whether it is a program or a library as it is loaded, and no input of a linker.
+    pub const fn is_linked(self) -> bool {
+        matches!(self, Self::Elf | Self::Pe)
+    }
+
     /// The name in JSON.
     pub const fn id(self) -> &'static str {
         match self {
             Self::Elf => "elf",
+            Self::ElfObject => "elf-object",
             Self::Pe => "pe",
             Self::Ar => "ar",
             Self::Coff => "coff",

@@ -101,6 +101,30 @@ fn wrong_targets_of_the_command_line_get_the_nearest_spelling() {
     insta::assert_snapshot!(error("h100", Some("12.4.x"), None), @r"
     `12.4.x` is not a driver; write a version such as `550.54.15` or a branch such as `R550`
     ");
+    for (driver, hint) in [
+        (
+            "12.4",
+            "is it a CUDA version? `nvidia-smi` shows the driver beside it, such as `550.54.15`",
+        ),
+        ("R5500", "branches have three digits, such as `R550`"),
+        // the Device Manager's 32.0.15.6094 is what NVIDIA calls 560.94, 31.0.15.5161 is 551.61
+        (
+            "32.0.15.6094",
+            "that is how Windows counts: `nvidia-smi` shows the driver as `560.94`",
+        ),
+        (
+            "31.0.15.5161",
+            "that is how Windows counts: `nvidia-smi` shows the driver as `551.61`",
+        ),
+    ] {
+        assert_eq!(
+            error("h100", Some(driver), None),
+            format!("`{driver}` is not a driver; {hint}")
+        );
+    }
+    insta::assert_snapshot!(error("9", None, None), @r"
+    no GPU is known by the name `9`; did you mean the compute capability `9.0`?
+    ");
     insta::assert_snapshot!(error("h100", None, Some("linux")), @r"
     `linux` is not a platform of a target; write `linux/amd64`, `linux/arm64` or `windows/amd64`
     ");

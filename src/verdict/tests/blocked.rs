@@ -188,6 +188,25 @@ fn jit_is_said_with_counts() {
     assert!(found(&evaluation, Code::JitOnly).is_empty());
 }
 
+// cuFFT 11.3.3.83 on a T4: it has code for sm_75, and for sm_72 too.
+#[test]
+fn a_library_that_dispatches_leaves_the_code_of_tegra_alone() {
+    assert_libraries(vec![
+        (
+            so().fatbin("sm_75", 9).fatbin("sm_72", 9),
+            "T4",
+            "R550",
+            "pass",
+        ),
+        (
+            so().fatbin("sm_72", 9),
+            "T4",
+            "R550",
+            "pass tegra-compatibility-unsure",
+        ),
+    ]);
+}
+
 // RULES.md 1.4, 1.5: covered, and always said.
 #[test]
 fn tegra_is_covered_and_said() {

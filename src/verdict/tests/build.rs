@@ -128,6 +128,11 @@ impl Lib {
         self
     }
 
+    pub(super) fn format(mut self, format: HostFormat) -> Self {
+        self.0.format = format;
+        self
+    }
+
     /// `count` fatbins that hold these images each.
     pub(super) fn fatbin(self, images: &str, count: u64) -> Self {
         self.class(images, count, |_| {})
@@ -277,6 +282,12 @@ pub(super) fn dir(name: &str) -> Input {
 }
 
 impl Input {
+    /// Nothing of it could be read.
+    pub(super) fn unread(mut self) -> Self {
+        self.0.seen.files = 0;
+        self
+    }
+
     /// The platforms of its tags, blanks between them; none for `any`.
     pub(super) fn tags(mut self, platforms: &str) -> Self {
         self.0.platforms.clear();

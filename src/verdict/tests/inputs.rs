@@ -3,6 +3,7 @@
 
 use super::build::{Input, dir, file, lib, sdist, wheel};
 use super::{check, found, judge, on, only, outcome};
+use crate::device::HostFormat;
 use crate::problem::{Extent, ProblemKind};
 use crate::rule::{Code, Level};
 
@@ -58,7 +59,11 @@ fn a_build_without_gpu_code_fails_where_the_policy_expects_some() {
         ),
         (
             "code to be linked first is none",
-            wheel("torch", "1").with(lib("torch/libx.a").objects("rel_sm_90", 1)),
+            wheel("torch", "1").with(
+                lib("torch/libx.a")
+                    .format(HostFormat::Ar)
+                    .objects("rel_sm_90", 1),
+            ),
             "fail cpu-only-build",
         ),
         (
@@ -220,6 +225,21 @@ fn what_could_not_be_read_is_incomplete_by_default() {
         finding.evidence,
         ["malformed-fatbin at torch/_D.so @0x10; not seen: part of the file"]
     );
+}
+
+// A policy may accept that a part was not read; a wheel of which nothing was read is never a pass.
+#[test]
+fn accepting_what_is_unreadable_passes_no_artifact_that_nobody_read() {
+    let accepting = on("H100", "R580") + "levels: {unreadable: warn}\n";
+    let cut = wheel("torch", "1")
+        .problem(ProblemKind::Truncated, "", None, Extent::Artifact)
+        .unread();
+    let evaluation = check(&cut, &accepting);
+    assert_eq!(outcome(&evaluation), "incomplete unreadable");
+    assert_eq!(evaluation.matrix[0].verdict.id(), "incomplete");
+    let waived =
+        on("H100", "R580") + "waivers: [{rule: unreadable, reason: r, until: 2027-03-01}]\n";
+    assert_eq!(check(&cut, &waived).verdict.id(), "incomplete");
 }
 
 // Order: pass < incomplete < fail.

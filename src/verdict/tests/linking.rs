@@ -2,6 +2,7 @@
 
 use super::build::{so, wheel};
 use super::{assert_libraries, check, minimum, on, only, outcome};
+use crate::device::HostFormat;
 use crate::rule::Code;
 
 // DESIGN: "Empty device code says nothing"; libnppc.so.12 holds one sm_52 cubin without kernels.
@@ -148,8 +149,38 @@ fn relocatable_code_is_linked_again_only_if_every_object_fits() {
             "R535",
             "fail ptx-too-new",
         ),
-        // objects that are never linked cannot be loaded: no code that can be judged
-        (so().objects("rel_sm_80", 4), "H100", "R550", "pass"),
+        // a library whose objects no device link made loadable: the driver would have to
+        (
+            so().objects("rel_sm_80", 4),
+            "H100",
+            "R550",
+            "fail no-kernel-image",
+        ),
+        (
+            so().objects("rel_sm_80 rel_compute_80@8.0", 4),
+            "H100",
+            "R550",
+            "pass jit-only",
+        ),
+        (
+            so().objects("rel_sm_80 rel_compute_80@8.7", 4),
+            "H100",
+            "R535",
+            "fail ptx-too-new",
+        ),
+        // what is still to be linked by somebody cannot be judged
+        (
+            so().format(HostFormat::Ar).objects("rel_sm_80", 4),
+            "H100",
+            "R550",
+            "pass",
+        ),
+        (
+            so().format(HostFormat::ElfObject).objects("rel_sm_80", 4),
+            "H100",
+            "R550",
+            "pass",
+        ),
     ]);
 }
 

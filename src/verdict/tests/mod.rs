@@ -9,6 +9,7 @@ mod drivers;
 mod effects;
 mod floors;
 mod inputs;
+mod known;
 mod linking;
 mod packages;
 mod platforms;
@@ -112,6 +113,19 @@ fn assert_libraries(rows: Vec<LibraryRow>) {
             outcome(&evaluation),
             expected,
             "row {index}, {gpu} with {driver}: {:#?}",
+            evaluation.findings
+        );
+    }
+}
+
+/// Packages by name: the input, GPU, driver, and the verdict with the codes that count.
+fn assert_packages(rows: &[(&str, &Input, &str, &str, &str)]) {
+    for (what, input, gpu, driver, expected) in rows {
+        let evaluation = check(input, &on(gpu, driver));
+        assert_eq!(
+            outcome(&evaluation),
+            *expected,
+            "{what}: {gpu} with {driver}: {:#?}",
             evaluation.findings
         );
     }

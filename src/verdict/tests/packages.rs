@@ -1,20 +1,8 @@
-//! The libraries of a package: the main one, side libraries, roles and siblings, NVIDIA's own.
+//! The libraries of a package: the main one, side libraries, NVIDIA's own.
 
 use super::build::{Input, dir, lib, wheel};
-use super::{check, found, on, only, outcome};
+use super::{assert_packages, check, found, on, only, outcome};
 use crate::rule::Code;
-
-fn assert_outcomes(rows: &[(&str, &Input, &str, &str, &str)]) {
-    for (what, input, gpu, driver, expected) in rows {
-        let evaluation = check(input, &on(gpu, driver));
-        assert_eq!(
-            outcome(&evaluation),
-            *expected,
-            "{what}: {gpu} with {driver}: {:#?}",
-            evaluation.findings
-        );
-    }
-}
 
 /// torch 2.9.1: 397 general fatbins in the main library, 107 that cover a P100 in another.
 fn torch() -> Input {
@@ -39,7 +27,7 @@ fn the_main_library_decides() {
                 .fatbin("sm_80 sm_86", 7),
         )
         .with(lib("pkg/b.so").fatbin("sm_80 sm_90", 11));
-    assert_outcomes(&[
+    assert_packages(&[
         ("torch", &torch, "T4", "R580", "pass"),
         ("torch", &torch, "A100", "R580", "pass"),
         ("torch", &torch, "H100", "R580", "pass"),
@@ -116,7 +104,7 @@ fn an_arch_specific_library_beside_one_that_carries_the_target_is_a_side_library
                 .fatbin("sm_86 sm_90", 5),
         )
         .with(lib("pkg/b.so").fatbin("sm_90a", 4));
-    assert_outcomes(&[
+    assert_packages(&[
         ("flash 3", &flash_3, "H100", "R550", "pass"),
         (
             "flash 3",
@@ -184,7 +172,7 @@ fn a_library_for_newer_gpus_is_a_side_library_of_the_larger_part() {
         .with(lib("pkg/a.so").fatbin("sm_75", 1))
         .with(lib("pkg/b.so").fatbin("sm_80 sm_90", 30))
         .with(lib("pkg/k.ptx").bare("compute_50@4.0", 500).raw());
-    assert_outcomes(&[
+    assert_packages(&[
         (
             "99 of 199 for newer GPUs",
             &vllm(99),
@@ -212,6 +200,21 @@ fn a_library_for_newer_gpus_is_a_side_library_of_the_larger_part() {
             "fail jit-only no-kernel-image",
         ),
     ]);
+    // vllm 0.33.0: 11 of the fatbins that carry it have no kernels, and are a part of the package all the same
+    let counted = wheel("vllm", "0.33.0")
+        .with(
+            lib("vllm/_C.abi3.so")
+                .fatbin("sm_75 sm_80 sm_90", 107)
+                .fatbin("sm_75+empty sm_80+empty sm_90+empty", 11),
+        )
+        .with(lib("vllm/_vllm_fa2_C.abi3.so").fatbin("sm_80 sm_90", 111));
+    assert_packages(&[(
+        "118 of 229",
+        &counted,
+        "T4",
+        "R580",
+        "pass library-for-newer-gpus",
+    )]);
     let evaluation = check(&vllm(99), &on("T4", "R580"));
     let finding = only(&evaluation, Code::LibraryForNewerGpus);
     assert_eq!(finding.library.as_deref(), Some("vllm/_vllm_fa2_C.abi3.so"));
@@ -231,116 +234,6 @@ fn the_union_of_architectures_excuses_nothing() {
     assert!(finding.message.contains("0 of 397"), "{}", finding.message);
 }
 
-// The tables: sgl-kernel's flash_ops is used on some GPUs only.
-#[test]
-fn a_known_side_library_is_one_where_another_carries_the_target() {
-    let sgl = |name: &str, common: &str| {
-        wheel(name, "0.3.21")
-            .with(lib("sgl_kernel/common_ops.abi3.so").fatbin(common, 100))
-            .with(lib("sgl_kernel/flash_ops.abi3.so").fatbin("sm_80 sm_86 sm_90a", 80))
-    };
-    assert_outcomes(&[
-        (
-            "known",
-            &sgl("sgl-kernel", "sm_80 sm_90 sm_100"),
-            "B200",
-            "R580",
-            "pass arch-specific-only",
-        ),
-        (
-            "nothing carries the target",
-            &sgl("sgl-kernel", "sm_80 sm_90"),
-            "B200",
-            "R580",
-            "fail no-kernel-image",
-        ),
-        (
-            "of another package",
-            &sgl("mine", "sm_80 sm_90 sm_100"),
-            "B200",
-            "R580",
-            "fail no-kernel-image",
-        ),
-    ]);
-    let evaluation = check(
-        &sgl("sgl_kernel", "sm_80 sm_90 sm_100"),
-        &on("B200", "R580"),
-    );
-    let finding = only(&evaluation, Code::ArchSpecificOnly);
-    assert!(
-        finding.evidence[0].contains("FlashAttention 3"),
-        "{finding:?}"
-    );
-}
-
-// DESIGN: a family of siblings of which one is loaded passes when one member does.
-#[test]
-fn a_family_passes_when_one_member_does() {
-    let member = |cuda: &str, images: &str, toolkit: &str, runtime: &str| {
-        lib(&format!("bitsandbytes/libbitsandbytes_cuda{cuda}.so"))
-            .fatbin(images, 7)
-            .needs(runtime)
-            .toolkit(toolkit)
-    };
-    let all = wheel("bitsandbytes", "0.50.2")
-        .with(member(
-            "118",
-            "sm_50 sm_75 sm_80",
-            "11.8",
-            "libcudart.so.11.0",
-        ))
-        .with(member(
-            "126",
-            "sm_50 sm_75 sm_80 sm_90",
-            "12.6",
-            "libcudart.so.12",
-        ))
-        .with(member(
-            "130",
-            "sm_75 sm_80 sm_90 sm_120",
-            "13.0",
-            "libcudart.so.13",
-        ));
-    assert_outcomes(&[
-        ("in all", &all, "A100", "R550", "pass"),
-        ("in two", &all, "H100", "R550", "pass"),
-        ("in one", &all, "RTX 5090", "R580", "pass"),
-        // the member for CUDA 13 has the code and not the driver
-        ("driver", &all, "RTX 5090", "R570", "fail driver-too-old"),
-        ("in none", &all, "B200", "R580", "fail no-kernel-image"),
-        (
-            "the oldest driver of its members",
-            &all,
-            "A100",
-            "450.80.02",
-            "pass",
-        ),
-    ]);
-    // what the driver starts is what is loaded: compiled on R570, native on R580
-    let choice = wheel("bitsandbytes", "0.50.2")
-        .with(member(
-            "128",
-            "sm_80 compute_90@8.7",
-            "12.8",
-            "libcudart.so.12",
-        ))
-        .with(member("130", "sm_80 sm_120", "13.0", "libcudart.so.13"));
-    assert_outcomes(&[
-        ("compiled", &choice, "RTX 5090", "R570", "pass jit-only"),
-        ("native", &choice, "RTX 5090", "R580", "pass"),
-    ]);
-    // the same files in another package are libraries like any other
-    let other = wheel("mine", "1.0")
-        .with(member("118", "sm_75 sm_80", "11.8", "libcudart.so.11.0"))
-        .with(member(
-            "126",
-            "sm_75 sm_80 sm_90",
-            "12.6",
-            "libcudart.so.12",
-        ));
-    assert_outcomes(&[("no family", &other, "H100", "R550", "fail no-kernel-image")]);
-}
-
 // DESIGN: bundled NVIDIA libraries don't make or break a package, unless the package is that library.
 #[test]
 fn carried_libraries_of_nvidia_do_not_count() {
@@ -356,7 +249,7 @@ fn carried_libraries_of_nvidia_do_not_count() {
             .fatbin("sm_50 sm_60", 9)
             .carried("nvjpeg"),
     );
-    assert_outcomes(&[
+    assert_packages(&[
         (
             "the union has sm_60",
             &vision,
@@ -382,7 +275,7 @@ fn a_package_that_is_a_dispatching_library_is_not_measured_by_shares() {
             .fatbin("sm_80 sm_90", 1)
             .dispatches(),
     );
-    assert_outcomes(&[
+    assert_packages(&[
         ("one fits", &cublas, "H100", "R550", "pass"),
         ("none fits", &cublas, "B200", "R580", "fail no-kernel-image"),
     ]);

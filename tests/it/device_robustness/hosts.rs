@@ -109,6 +109,18 @@ fn names_behind_the_section_table_are_read_at_once() {
     }
 }
 
+// The RUNPATH of libtensorflow_framework.so.2 of tensorflow 2.20.0 has 21,514 bytes.
+#[test]
+fn long_names_are_read_wherever_they_lie() {
+    let long = "x".repeat(21_514);
+    for far in [1 << 20, 3 << 20] {
+        let library = library().needed(&long).names(Names::Far(far)).build();
+        let report = scan(&library);
+        assert!(report.host.needed.contains(&long), "{far}");
+        assert_eq!(report.problems, [], "{far}");
+    }
+}
+
 #[test]
 fn names_beyond_the_file_are_a_problem() {
     let mut builds = vec![(
@@ -120,9 +132,9 @@ fn names_beyond_the_file_are_a_problem() {
     // the first row is a NEEDED
     put(&mut outside, dynamic + 8, &0x7000_0000_u64.to_le_bytes());
     builds.push(("a name beyond the file", outside));
-    let endless = "x".repeat(5000);
+    let endless = "x".repeat(70_000);
     let mut builder = library().needed(&endless).names(Names::Far(3 << 20));
-    builds.push(("a name of 5,000 letters", builder.build()));
+    builds.push(("a name of 70,000 letters", builder.build()));
     builder = library()
         .section(".filler", vec![0xcc; 3 << 20])
         .names(Names::Last);
