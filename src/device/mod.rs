@@ -1,8 +1,7 @@
 //! Bytes to device facts: finds CUDA code in a stream and says what each piece was built for.
 //!
 //! [`Scanner`] is fed the bytes of one file in order and never holds more than a window of them. It does
-//! no I/O, knows no archives and judges nothing. Formats: FORMAT.md of the project's research, restated
-//! beside the code that relies on it.
+//! no I/O, knows no archives and judges nothing. The formats are in `FORMAT.md` beside this file.
 
 mod cubin;
 mod fatbin;

@@ -86,7 +86,7 @@ fn library(package: Option<&str>, name: &str) -> Library {
     artifact.libraries.remove(0)
 }
 
-// DESIGN: own code only; bundled NVIDIA libraries are listed apart, also under hashed names, unless the package
+// SEMANTICS.md: own code only; bundled NVIDIA libraries are listed apart, also under hashed names, unless the package
 // is that library.
 #[test]
 fn a_library_of_nvidia_is_its_own_packages_and_nobody_elses() {

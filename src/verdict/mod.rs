@@ -1,7 +1,9 @@
 //! The verdict: an inventory judged against a policy, with the reason, the evidence and the next step.
 //!
 //! A pure function of inventory, policy, tables and today's date: no I/O, no clock. The rules of what runs
-//! where are in `runs`, `driver` and `state`; what counts is in `coverage` and `package`.
+//! where (`RULES.md`) are in `runs`, `driver` and `state`; what counts is in `coverage` and `package`.
+//!
+#![doc = include_str!("SEMANTICS.md")]
 
 mod artifact;
 mod coverage;

@@ -4,7 +4,7 @@ use super::build::{so, wheel};
 use super::{assert_libraries, check, found, on, only};
 use crate::rule::Code;
 
-// DESIGN: only blocked images raise `ptx-too-new` or `compression-needs-driver` in place of
+// SEMANTICS.md: only blocked images raise `ptx-too-new` or `compression-needs-driver` in place of
 // `no-kernel-image`; only LTO-IR, `link-only`, a warning.
 #[test]
 fn what_blocks_is_named_only_where_it_is_the_whole_reason() {
@@ -152,7 +152,7 @@ fn code_that_no_rule_judges_covers_nothing() {
     assert!(evidence[0].contains("tile-ir"), "{evidence:?}");
 }
 
-// DESIGN: `jit-only` is raised per library with counts.
+// SEMANTICS.md: `jit-only` is raised per library with counts.
 #[test]
 fn jit_is_said_with_counts() {
     let library = so().fatbin("sm_90", 2).fatbin("sm_75 compute_80@8.7", 3);

@@ -4,7 +4,7 @@ use super::build::{lib, so, wheel};
 use super::{assert_libraries, check, minimum, on, only, outcome};
 use crate::rule::Code;
 
-// DESIGN: `none` when no fatbin covers the target, or when it has general fatbins and none of them does;
+// SEMANTICS.md: `none` when no fatbin covers the target, or when it has general fatbins and none of them does;
 // `full` when every general fatbin covers it; else `partial`.
 #[test]
 fn general_fatbins_decide() {
@@ -72,7 +72,7 @@ fn general_fatbins_decide() {
     ]);
 }
 
-// DESIGN: a fatbin with images for one capability only is one architecture's file of a library that
+// SEMANTICS.md: a fatbin with images for one capability only is one architecture's file of a library that
 // dispatches by itself: its absence for another chip is no gap; it counts when it fits.
 #[test]
 fn single_target_fatbins_count_where_they_fit() {
@@ -127,7 +127,7 @@ fn single_target_fatbins_count_where_they_fit() {
     ]);
 }
 
-// DESIGN: bare images never lift a library out of `none`, and decide only where there is nothing else.
+// SEMANTICS.md: bare images never lift a library out of `none`, and decide only where there is nothing else.
 #[test]
 fn bare_images_decide_only_by_themselves() {
     assert_libraries(vec![
@@ -190,7 +190,7 @@ fn bare_images_add_no_floor_to_a_library_with_fatbins() {
     assert_eq!(minimum(&evaluation), "520.56.06");
 }
 
-// DESIGN: files of one architecture each are told apart by whoever loads them.
+// SEMANTICS.md: files of one architecture each are told apart by whoever loads them.
 #[test]
 fn loose_files_are_one_dispatching_library() {
     let loose = |libs: &[(&str, &str)]| {

@@ -8,7 +8,7 @@ fn of(lib: Lib) -> Input {
     wheel("pkg", "1.0").with(lib)
 }
 
-// DESIGN: a branch satisfies a floor of the same branch, with a note naming the exact version.
+// SEMANTICS.md: a branch satisfies a floor of the same branch, with a note naming the exact version.
 #[test]
 fn a_branch_meets_a_floor_in_it_with_a_note() {
     let input = of(so().fatbin("sm_80+zstd sm_90+zstd", 3));
@@ -51,7 +51,7 @@ fn a_driver_may_have_dropped_the_gpu() {
     assert_eq!(outcome(&evaluation), "pass");
 }
 
-// DESIGN: without a driver the floors are reported, JIT is assumed to work, and one warning says so.
+// SEMANTICS.md: without a driver the floors are reported, JIT is assumed to work, and one warning says so.
 #[test]
 fn a_driver_that_is_not_given_is_said_once() {
     let input = of(so()
@@ -84,7 +84,7 @@ fn a_library_that_only_links_the_runtime_has_its_floor() {
     assert!(finding.message.contains("525.60.13"), "{}", finding.message);
 }
 
-// DESIGN: each part is reported with the mechanism and the member that caused it.
+// SEMANTICS.md: each part is reported with the mechanism and the member that caused it.
 #[test]
 fn a_driver_that_is_too_old_is_shown_every_floor_that_it_misses() {
     let input = of(so().fatbin("sm_100", 3).needs("libcudart.so.13"))

@@ -151,7 +151,7 @@ fn a_finding_counts_for_its_package_and_target_only() {
     assert_eq!(verdicts, ["incomplete", "incomplete", "fail", "incomplete"]);
 }
 
-// DESIGN, Determinism: sorted by argument, package, level, library, code, target as listed.
+// README, JSON: equal inputs give equal bytes. Sorted by argument, package, level, library, code, target as listed.
 #[test]
 fn findings_come_in_the_order_of_reports() {
     let first = wheel("pkg", "1.0")

@@ -147,7 +147,7 @@ fn runtimes_before_cuda_11_need_their_minor_version() {
     );
 }
 
-// DESIGN: where the runtime is static, its major is inferred from the toolkit of the cubins; of mixed
+// SEMANTICS.md: where the runtime is static, its major is inferred from the toolkit of the cubins; of mixed
 // toolkits the highest.
 #[test]
 fn a_static_runtime_is_inferred_from_the_toolkit() {
@@ -232,7 +232,7 @@ fn a_gpu_has_a_first_driver() {
     assert_floors(on_linux, "linux/amd64", rows.into());
 }
 
-// RULES.md 2.3 and 2.13; DESIGN: the highest of all floors.
+// RULES.md 2.3 and 2.13; SEMANTICS.md: the highest of all floors.
 #[test]
 fn compiling_and_unpacking_have_floors_where_they_are_needed() {
     let jit = |isa: &str| so().fatbin(&format!("sm_70 compute_70@{isa}"), 3);
@@ -353,7 +353,7 @@ fn windows_floors_have_windows_numbers() {
     );
 }
 
-// DESIGN: WSL takes Windows numbers too.
+// SEMANTICS.md: WSL takes Windows numbers too.
 #[test]
 fn under_wsl_the_number_says_whose_driver_it_is() {
     let policy = |driver: &str| on("T4", driver) + "    wsl: true\n";

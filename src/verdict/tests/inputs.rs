@@ -200,7 +200,7 @@ fn damaged() -> Input {
     )
 }
 
-// DESIGN: what could not be read makes the verdict incomplete, unless the policy accepts it.
+// SEMANTICS.md: what could not be read makes the verdict incomplete, unless the policy accepts it.
 #[test]
 fn what_could_not_be_read_is_incomplete_by_default() {
     for (levels, expected) in [

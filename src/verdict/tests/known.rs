@@ -46,7 +46,7 @@ fn a_known_side_library_is_one_where_another_carries_the_target() {
     );
 }
 
-// DESIGN: a family of siblings of which one is loaded passes when one member does.
+// SEMANTICS.md: a family of siblings of which one is loaded passes when one member does.
 #[test]
 fn a_family_passes_when_one_member_does() {
     let member = |cuda: &str, images: &str, toolkit: &str, runtime: &str| {

@@ -5,7 +5,7 @@ use super::{assert_libraries, check, minimum, on, only, outcome};
 use crate::device::HostFormat;
 use crate::rule::Code;
 
-// DESIGN: "Empty device code says nothing"; libnppc.so.12 holds one sm_52 cubin without kernels.
+// SEMANTICS.md: "Empty device code says nothing"; libnppc.so.12 holds one sm_52 cubin without kernels.
 #[test]
 fn code_without_kernels_says_nothing() {
     assert_libraries(vec![

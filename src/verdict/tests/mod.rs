@@ -1,5 +1,5 @@
 //! The verdict from inventories built in code. Expected values come from the compatibility rules (RULES.md,
-//! quoted by number), DESIGN.md ("Verdict semantics"), NVIDIA's tables of drivers, or a count by hand.
+//! quoted by number), SEMANTICS.md, NVIDIA's tables of drivers, or a count by hand.
 
 mod blocked;
 mod build;

@@ -16,7 +16,7 @@ fn torch() -> Input {
         )
 }
 
-// DESIGN: the package's main library must carry the target, else `no-kernel-image` denies.
+// SEMANTICS.md: the package's main library must carry the target, else `no-kernel-image` denies.
 #[test]
 fn the_main_library_decides() {
     let torch = torch();
@@ -85,7 +85,7 @@ fn the_threshold_of_the_main_library_is_the_policys() {
     );
 }
 
-// DESIGN, side library (i): all images of this one are arch- or family-specific for other chips.
+// SEMANTICS.md, side library (i): all images of this one are arch- or family-specific for other chips.
 #[test]
 fn an_arch_specific_library_beside_one_that_carries_the_target_is_a_side_library() {
     let main = || wheel("xformers", "0.0.35").with(lib("xformers/_C.so").fatbin("sm_80 sm_90", 90));
@@ -140,7 +140,7 @@ fn an_arch_specific_library_beside_one_that_carries_the_target_is_a_side_library
             "R550",
             "fail no-kernel-image",
         ),
-        // bare images carry nothing (DESIGN: they decide only where there is nothing else)
+        // bare images carry nothing (SEMANTICS.md: they decide only where there is nothing else)
         (
             "helper",
             &with_code_only_as_ptx,
@@ -151,7 +151,7 @@ fn an_arch_specific_library_beside_one_that_carries_the_target_is_a_side_library
     ]);
 }
 
-// DESIGN, side library (ii): all its images are for newer capabilities, and the own libraries that carry
+// SEMANTICS.md, side library (ii): all its images are for newer capabilities, and the own libraries that carry
 // the target hold the larger part of the package's own fatbins, those of kind (i) not counted.
 #[test]
 fn a_library_for_newer_gpus_is_a_side_library_of_the_larger_part() {
@@ -221,7 +221,7 @@ fn a_library_for_newer_gpus_is_a_side_library_of_the_larger_part() {
     assert_eq!(finding.gpu.as_deref(), Some("T4 (7.5)"));
 }
 
-// DESIGN, counter-example: torch 2.9.1 on a P100 covers 107 fatbins of one library and none of 397 in the
+// SEMANTICS.md, counter-example: torch 2.9.1 on a P100 covers 107 fatbins of one library and none of 397 in the
 // main one, all of which is for newer GPUs.
 #[test]
 fn the_union_of_architectures_excuses_nothing() {
@@ -234,7 +234,7 @@ fn the_union_of_architectures_excuses_nothing() {
     assert!(finding.message.contains("0 of 397"), "{}", finding.message);
 }
 
-// DESIGN: bundled NVIDIA libraries don't make or break a package, unless the package is that library.
+// SEMANTICS.md: bundled NVIDIA libraries don't make or break a package, unless the package is that library.
 #[test]
 fn carried_libraries_of_nvidia_do_not_count() {
     let vision = wheel("torchvision", "0.24.1")
@@ -281,7 +281,7 @@ fn a_package_that_is_a_dispatching_library_is_not_measured_by_shares() {
     ]);
 }
 
-// DESIGN: a target with several GPUs is judged GPU by GPU; the row is the worst, findings name the GPU.
+// SEMANTICS.md: a target with several GPUs is judged GPU by GPU; the row is the worst, findings name the GPU.
 #[test]
 fn a_pool_is_as_good_as_its_worst_gpu() {
     let input = wheel("pkg", "1.0").with(lib("pkg/a.so").fatbin("sm_80 sm_90", 3));
@@ -299,7 +299,7 @@ fn a_pool_is_as_good_as_its_worst_gpu() {
     assert_eq!(outcome(&evaluation), "pass");
 }
 
-// DESIGN: a directory is the worst of its packages, a row each; what no package owns is its own group.
+// SEMANTICS.md: a directory is the worst of its packages, a row each; what no package owns is its own group.
 #[test]
 fn the_packages_of_a_directory_are_judged_each() {
     let site = dir("site-packages")

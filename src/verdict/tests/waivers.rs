@@ -131,7 +131,7 @@ fn two_waivers_may_accept_one_finding() {
     assert_eq!(waived.reason, "not called", "the first of the file");
 }
 
-// DESIGN: a problem can only be accepted by policy, with `unreadable: warn` or a waiver with a reason.
+// SEMANTICS.md: a problem can only be accepted by policy, with `unreadable: warn` or a waiver with a reason.
 #[test]
 fn a_problem_is_waived_by_package_and_library() {
     let damaged = || {
