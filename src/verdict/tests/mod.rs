@@ -15,6 +15,7 @@ mod packages;
 mod platforms;
 mod properties;
 mod states;
+mod table;
 mod waivers;
 
 use crate::inventory::Inventory;
