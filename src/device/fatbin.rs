@@ -21,6 +21,9 @@ pub(super) const ENTRY_LEN: usize = 64;
 /// Largest entry header that is read: options texts and concat tables are kilobytes in real files.
 pub(super) const ENTRY_HEADER_MAX: usize = 4 << 20;
 
+/// Zeros behind a compressed payload: up to seven, or eight where PTX of CUDA 10 is aligned already.
+const MAX_PADDING: u64 = 8;
+
 const FLAG_DEBUG: u64 = 0x2;
 const FLAG_COMPRESSED_LEGACY: u64 = 0x1000;
 const FLAG_LZ4: u64 = 0x2000;
@@ -150,7 +153,8 @@ impl Entry {
             // nothing is known of these, so nothing is asked of their sizes
             Coding::Unknown => (payload_len, u64_at(header, 0x38).unwrap_or_default()),
             Coding::Lz4 | Coding::Zstd => {
-                if align8(compressed) != Some(payload_len) {
+                let padding = payload_len.checked_sub(compressed);
+                if padding.is_none_or(|padding| padding > MAX_PADDING) {
                     return Err(malformed(
                         "the entry's compressed size does not fill its payload",
                     ));
@@ -366,11 +370,16 @@ mod tests {
         let mut header = entry(1, 64, 90, 0x2011);
         header[0x10..0x14].copy_from_slice(&57_u32.to_le_bytes());
         assert_eq!(Entry::parse(&header, 128).unwrap().stored_len, 57);
+        // PTX of 10.0 is padded by eight bytes where it is aligned already
         header[0x10..0x14].copy_from_slice(&56_u32.to_le_bytes());
-        assert!(matches!(
-            Entry::parse(&header, 128),
-            Err(EntryError::Malformed(_))
-        ));
+        assert_eq!(Entry::parse(&header, 128).unwrap().stored_len, 56);
+        for wrong in [55_u32, 65, 0] {
+            header[0x10..0x14].copy_from_slice(&wrong.to_le_bytes());
+            assert!(
+                matches!(Entry::parse(&header, 128), Err(EntryError::Malformed(_))),
+                "{wrong}"
+            );
+        }
     }
 
     #[test]
