@@ -55,10 +55,24 @@ impl VendorRow {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Role {
-    /// Used on some GPUs only; another library of the package carries the others.
+    /// Used on some GPUs only; the package does without it on the others.
     Side,
     /// Input of a linker (nvJitLink) that the package calls at run time: the driver never sees its PTX.
     Linked,
+    /// Used on some GPUs only, and assembled there with the package's or the user's ptxas.
+    Assembled,
+}
+
+impl Role {
+    /// Whether the package does without the library on GPUs that it has no code for.
+    pub const fn is_optional(self) -> bool {
+        matches!(self, Self::Side | Self::Assembled)
+    }
+
+    /// Whether something else than the driver makes machine code of its PTX.
+    pub const fn bypasses_driver(self) -> bool {
+        matches!(self, Self::Linked | Self::Assembled)
+    }
 }
 
 /// A library whose role no rule can see.

@@ -10,7 +10,7 @@ use crate::device::{HostFormat, ImageKind};
 use crate::inventory::Library;
 use crate::policy::Thresholds;
 use crate::rule::Code;
-use crate::tables::{FamilyRow, Role, RoleRow, Tables};
+use crate::tables::{FamilyRow, RoleRow, Tables};
 
 use super::coverage::{Count, Coverage, Extent, HALF, own_fatbins, own_targets};
 use super::driver::{Driver, Meets};
@@ -39,7 +39,7 @@ struct Judged<'l> {
     free: Coverage,
     /// With the target's driver, as figures for people.
     figures: Coverage,
-    /// Whether the package links it at run time, so that the driver compiles none of it.
+    /// Whether the package links or assembles it at run time, so that the driver compiles none of it.
     linked: bool,
 }
 
@@ -80,7 +80,7 @@ pub(super) fn judge<'l>(
     let mut judged: Vec<Judged<'l>> = Vec::new();
     let mut result = OnGpu::default();
     for library in libraries.iter().copied() {
-        let linked = role(package, library, tables).is_some_and(|row| row.role == Role::Linked);
+        let linked = role(package, library, tables).is_some_and(|row| row.role.bypasses_driver());
         let on = if linked { free } else { on };
         let (Some(coverage), Some(free)) = (Coverage::of(library, on), Coverage::of(library, free))
         else {
@@ -179,12 +179,11 @@ fn lacking(
         all.iter()
             .filter(|other| !std::ptr::eq(other.library, one.library))
     };
-    let carried = others().any(|other| other.coverage.carries_others());
-    if carried {
-        if let Some(role) = role(package, one.library, tables).filter(|row| row.role == Role::Side)
-        {
-            return words::known_side_library(subject, one.library, &one.figures, &role.why);
-        }
+    // the row says that the package does without it there; another library that lacks the GPU denies by itself
+    if let Some(row) = role(package, one.library, tables).filter(|row| row.role.is_optional()) {
+        return words::known_side_library(subject, one.library, &one.figures, &row.why);
+    }
+    if others().any(|other| other.coverage.carries_others()) {
         if is_specific_elsewhere(one) {
             return words::side_library(subject, Code::ArchSpecificOnly, one.library, &one.figures);
         }

@@ -4,9 +4,46 @@ use super::build::{lib, wheel};
 use super::{assert_packages, check, on, only, outcome};
 use crate::rule::Code;
 
+// The tables: flashinfer's static PTX is for B300, assembled there by ptxas; nothing else in the wheel is compiled
+// beforehand.
+#[test]
+fn ptx_that_the_package_assembles_for_some_gpus_asks_nothing_of_others_or_of_the_driver() {
+    let ptx = "flashinfer/data/csrc/kda/ptx/fixed_h64.ptx";
+    let flashinfer = |name: &str| {
+        let lib = lib(ptx).raw().bare("compute_103a@9.2", 1).raw();
+        wheel(name, "0.7.4").tags("").with(lib)
+    };
+    let known = flashinfer("flashinfer-python");
+    let other = flashinfer("mine");
+    assert_packages(&[
+        (
+            "another GPU",
+            &known,
+            "H100",
+            "R580",
+            "pass arch-specific-only",
+        ),
+        ("its GPU", &known, "B300", "R580", "pass"),
+        (
+            "other package",
+            &other,
+            "H100",
+            "R580",
+            "fail no-kernel-image",
+        ),
+        (
+            "other package, old driver",
+            &other,
+            "B300",
+            "R580",
+            "fail ptx-too-new",
+        ),
+    ]);
+}
+
 // The tables: sgl-kernel's flash_ops is used on some GPUs only.
 #[test]
-fn a_known_side_library_is_one_where_another_carries_the_target() {
+fn a_known_side_library_never_denies_by_itself() {
     let sgl = |name: &str, common: &str| {
         wheel(name, "0.3.21")
             .with(lib("sgl_kernel/common_ops.abi3.so").fatbin(common, 100))
@@ -25,7 +62,7 @@ fn a_known_side_library_is_one_where_another_carries_the_target() {
             &sgl("sgl-kernel", "sm_80 sm_90"),
             "B200",
             "R580",
-            "fail no-kernel-image",
+            "fail arch-specific-only no-kernel-image",
         ),
         (
             "of another package",
