@@ -2,7 +2,7 @@
 
     python3 tests/real/verdicts.py target/release/smgate [--cache DIR] [--only TEXT]
 
-Downloads the wheels that it does not have yet (2.3 GB). One line a case, a figure last, exit status 1 where any is
+Downloads the wheels that it does not have yet (5.8 GB). One line a case, a figure last, exit status 1 where any is
 not as expected. A case states every finding that denies or warns, so that a new false alarm shows too.
 """
 
@@ -21,12 +21,32 @@ TRUTH = CUDA.parent / "truth"
 
 # wheels that testdata/truth does not describe
 OTHER_WHEELS = {
+    "faiss_gpu-1.7.2-cp310-cp310-manylinux_2_17_x86_64.manylinux2014_x86_64.whl":
+        "c98abc1aac06cb4cb94de223b3186bd4a60d15fd3cae42271604168abc081ca5",
+    "faiss_gpu_cu12-1.13.2-cp312-cp312-manylinux_2_17_x86_64.manylinux2014_x86_64.whl":
+        "feba45c2271a350de30a1be5e9e1e1b1b43915b5f20975529a9c26cbc0ef1b03",
+    "flashinfer_python-0.7.4-py3-none-any.whl":
+        "a051a62e09a2738e8b0de47a1944fd2f0f3eff01b728b662141ea660cb09dd32",
     "numpy-2.4.6-cp311-cp311-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl":
         "89cd468399cfd2504718f0ba50e410dca55a170b61a02ad92bb18c8a65186e93",
+    "onnxruntime_gpu-1.22.0-cp312-cp312-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl":
+        "86b064c8f6cbe6da03f51f46351237d985f8fd5eb907d3f9997ea91881131a13",
+    "onnxruntime_gpu-1.23.0-cp312-cp312-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl":
+        "95801445d4ba4f4420587e66d6ccf28294a9cdc30f542da8425df68ac7101f62",
+    "onnxruntime_gpu-1.23.2-cp312-cp312-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl":
+        "4f2d1f720685d729b5258ec1b36dee1de381b8898189908c98cbeecdb2f2b5c2",
     "onnxruntime_gpu-1.31.1-cp312-cp312-win_amd64.whl":
         "2bb1e9373baba88f6415257f5b6a589d23e23c16004f7d89adf4344eada5749e",
     "tensorflow-2.20.0-cp312-cp312-manylinux_2_17_x86_64.manylinux2014_x86_64.whl":
         "25265b0bc527e0d54b1e9cc60c44a24f44a809fe27666b905f0466471f9c52ec",
+    "paddlepaddle_gpu-2.6.2-cp311-cp311-manylinux1_x86_64.whl":
+        "29694686383d935fb0966dd393f9af32a87d2d6674c8603583df5b08f9457f45",
+    "tensorflow-2.21.0-cp312-cp312-manylinux_2_27_x86_64.whl":
+        "b3b95643c4e70eb925839938fb35cbe142f317ec84af6844ee61513713bb13c0",
+    "torch-2.15.0-cp312-cp312-manylinux_2_28_aarch64.whl":
+        "9e51cf9460c5441dcd2a4f31ece207e35ea7c3d2535be0f929cca4944e2eeb18",
+    "torch-2.15.0-cp312-cp312-manylinux_2_28_x86_64.whl":
+        "6d8c86f4e33a9f12a58149bd9b0d64351632b8eb44479be8ff85e5389932dd79",
 }
 
 LINUX, WINDOWS, ARM = "linux/amd64", "windows/amd64", "linux/arm64"
@@ -73,6 +93,27 @@ CASES = [
     case("tensorflow-2.20.0", "H100", "580.65.06", PASS, "jit-only ptx-header-mismatch", "compute_90a"),
     case("tensorflow-2.20.0", "RTX 5090", "580.65.06", FAIL, "no-kernel-image jit-only ptx-header-mismatch",
          "248 of 1397"),
+    case("tensorflow-2.21.0", "RTX 5090", "580.65.06", PASS, "jit-only"),
+    # one of 33 fatbins of the linear algebra library has code for a T4, and libtorch_cuda.so all of it
+    case("torch-2.15.0 x86_64", "T4", "580.65.06", PASS, "partial-coverage", "32 of 33", "libtorch_cuda_linalg.so"),
+    # its sm_120 code runs on 12.1
+    case("torch-2.15.0 aarch64", "GB10", "580.95.05", PASS, platform=ARM),
+    case("faiss_gpu_cu12-1.13.2", "H100", "580.65.06", FAIL, "no-kernel-image", "sm_70, sm_80; no PTX"),
+    # 84 of 128 fatbins are for JIT; 37 have no kernels, 5 are for one architecture
+    case("faiss_gpu-1.7.2", "A100", "580.65.06", PASS, "jit-only partial-coverage", "84 of 86"),
+    case("paddlepaddle_gpu-2.6.2", "H100", "580.65.06", FAIL, "no-kernel-image"),
+    case("xgboost-3.4.1", "V100", "580.65.06", FAIL, "no-kernel-image"),
+    case("xgboost-3.4.1", "T4", "575.57.08", FAIL, "driver-too-old", "R580"),
+    case("onnxruntime_gpu-1.22.0", "RTX 5090", "580.65.06", PASS, "jit-only"),
+    case("onnxruntime_gpu-1.22.0", "B200", "580.65.06", PASS, "jit-only"),
+    # its only PTX is for sm_90a
+    case("onnxruntime_gpu-1.23.0", "RTX 5090", "580.65.06", FAIL, "no-kernel-image", "compute_90a"),
+    case("onnxruntime_gpu-1.23.0", "B200", "580.65.06", FAIL, "no-kernel-image", "compute_90a"),
+    case("onnxruntime_gpu-1.23.2", "RTX 5090", "580.65.06", PASS, "jit-only"),
+    case("onnxruntime_gpu-1.31.1 manylinux", "RTX 5090", "580.65.06", PASS),
+    # static PTX for B300, which the package assembles there with ptxas
+    case("flashinfer_python-0.7.4", "H100", "580.65.06", PASS, "arch-specific-only"),
+    case("flashinfer_python-0.7.4", "B300", "580.95.05", PASS),
     case("numpy-2.4.6", "H100", "580.65.06", PASS),
     case("numpy-2.4.6", "H100", "580.65.06", FAIL, "cpu-only-build", expect_gpu=["numpy"]),
     case("sm_120.cubin", "GB10", "580.95.05", PASS, platform=ARM),
