@@ -131,3 +131,15 @@ fn wrong_targets_of_the_command_line_get_the_nearest_spelling() {
     let none: [&str; 0] = [];
     assert!(Policy::for_targets(&none, None, None, tables).is_err());
 }
+
+#[test]
+fn several_gpus_in_one_option_get_the_options_to_type() {
+    let error =
+        Policy::for_targets(&["H100, RTX 4090"], None, None, Tables::builtin()).unwrap_err();
+    assert_eq!(error.to_string(), "`H100, RTX 4090` is more than one GPU");
+    let hint = error.hint().unwrap();
+    assert!(
+        hint.contains("`--target H100 --target \"RTX 4090\"`"),
+        "{hint}"
+    );
+}
