@@ -26,9 +26,9 @@ pub(super) fn targets(
                 .split(',')
                 .map(str::trim)
                 .filter(|one| !one.is_empty())
-                .map(|one| match one.contains(char::is_whitespace) {
-                    true => format!("--target \"{one}\""),
-                    false => format!("--target {one}"),
+                .map(|one| {
+                    let quote = if one.contains(' ') { "\"" } else { "" };
+                    format!("--target {quote}{one}{quote}")
                 })
                 .collect();
             return Err(
