@@ -5,11 +5,12 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
+use super::bytes::Bytes;
 use crate::inventory::ScanOptions;
 use crate::limits::Limits;
 use crate::report::Format;
 
-/// Will the CUDA code in this wheel, package or image run on the GPUs and drivers it is going to?
+/// Will the CUDA code in this wheel, library or environment run on the GPUs and drivers it is going to?
 #[derive(Debug, Parser)]
 #[command(name = "smgate", version, about, max_term_width = 100)]
 pub(super) struct Args {
@@ -44,7 +45,7 @@ pub(super) enum Command {
     #[command(after_help = EXIT_HELP)]
     Check(Check),
     /// Show what device code packages hold, without judging it
-    #[command(after_help = EXIT_HELP)]
+    #[command(after_help = INSPECT_EXIT_HELP)]
     Inspect(Inspect),
     /// Explain a rule code: what it means, how it fails, what to do
     Explain(Explain),
@@ -54,6 +55,9 @@ pub(super) enum Command {
 
 const EXIT_HELP: &str = "Exit status: 0 pass, 1 the policy denies something, 2 nothing could be judged \
                          (usage, policy, input), 3 something could not be read and nothing else failed";
+
+const INSPECT_EXIT_HELP: &str = "Exit status: 0 everything was read, 2 nothing could be read (usage, input), \
+                                 3 something could not be read";
 
 /// Judge packages against a policy of target GPUs and drivers
 #[derive(Debug, ClapArgs)]
@@ -115,7 +119,7 @@ pub(super) struct Report {
     /// The form of the report
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(super) format: FormatArg,
-    /// Show remarks and waived findings too
+    /// Show more: `check` also remarks and waived findings, `inspect` also the megabytes of each architecture
     #[arg(long, short)]
     pub(super) verbose: bool,
 }
@@ -141,27 +145,27 @@ impl From<FormatArg> for Format {
 #[derive(Debug, ClapArgs)]
 #[command(next_help_heading = "Limits")]
 pub(super) struct Scan {
-    /// Threads
+    /// Threads that read, 1 to 256; without it, one for each core, at most 8. Reports do not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
-    /// Unpacked bytes over all inputs
-    #[arg(long, value_name = "BYTES")]
-    max_unpacked: Option<u64>,
-    /// Unpacked to packed bytes of one member beyond its first 64 MiB
-    #[arg(long, value_name = "N")]
-    max_ratio: Option<u64>,
+    /// Unpacked bytes over all inputs; `K`, `M`, `G` or `T` behind a number of bytes are powers of 1024
+    #[arg(long, value_name = "BYTES", default_value_t = Bytes(Limits::default().unpacked_bytes))]
+    max_unpacked: Bytes,
+    /// How many times its packed size a member may unpack to, beyond its first 64 MiB
+    #[arg(long, value_name = "N", default_value_t = Limits::default().ratio)]
+    max_ratio: u64,
     /// Members of one archive, or files of one directory
-    #[arg(long, value_name = "N")]
-    max_members: Option<u64>,
-    /// Bytes of one metadata file
-    #[arg(long, value_name = "BYTES")]
-    max_metadata: Option<u64>,
-    /// Archives inside each other
-    #[arg(long, value_name = "N")]
-    max_depth: Option<u32>,
-    /// Bytes of one archive inside another, which is held in a temporary file
-    #[arg(long, value_name = "BYTES")]
-    max_spool: Option<u64>,
+    #[arg(long, value_name = "N", default_value_t = Limits::default().members)]
+    max_members: u64,
+    /// Bytes of one metadata file; takes `K`, `M`, `G` and `T` too
+    #[arg(long, value_name = "BYTES", default_value_t = Bytes(Limits::default().metadata_bytes))]
+    max_metadata: Bytes,
+    /// Archives inside each other, the outermost counted
+    #[arg(long, value_name = "N", default_value_t = Limits::default().depth)]
+    max_depth: u32,
+    /// Bytes of one archive inside another, which is held in a temporary file; takes `K`, `M`, `G` and `T` too
+    #[arg(long, value_name = "BYTES", default_value_t = Bytes(Limits::default().spool_bytes))]
+    max_spool: Bytes,
 }
 
 impl Scan {
@@ -170,17 +174,13 @@ impl Scan {
         if let Some(threads) = self.threads {
             options.threads = threads.into();
         }
-        let limits: &mut Limits = &mut options.limits;
-        for (limit, given) in [
-            (&mut limits.unpacked_bytes, self.max_unpacked),
-            (&mut limits.ratio, self.max_ratio),
-            (&mut limits.members, self.max_members),
-            (&mut limits.metadata_bytes, self.max_metadata),
-            (&mut limits.spool_bytes, self.max_spool),
-        ] {
-            *limit = given.unwrap_or(*limit);
-        }
-        limits.depth = self.max_depth.unwrap_or(limits.depth);
+        let limits = &mut options.limits;
+        limits.unpacked_bytes = self.max_unpacked.0;
+        limits.ratio = self.max_ratio;
+        limits.members = self.max_members;
+        limits.metadata_bytes = self.max_metadata.0;
+        limits.depth = self.max_depth;
+        limits.spool_bytes = self.max_spool.0;
         options
     }
 }
@@ -229,4 +229,81 @@ pub(super) struct PolicyLint {
     /// Policy files, or `preset:NAME`; without any, `smgate.yaml` found upwards from here
     #[arg(value_name = "FILE")]
     pub(super) files: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::error::ErrorKind;
+
+    use super::*;
+    use crate::rule::Code;
+
+    /// The commands of a page in Markdown: lines of blocks of code, and texts in backticks.
+    fn commands(page: &str) -> Vec<String> {
+        let mut commands = Vec::new();
+        let mut in_block = false;
+        for line in page.lines() {
+            let trimmed = line.trim_start();
+            if trimmed.starts_with("```") {
+                in_block = !in_block;
+            } else if in_block {
+                let line = trimmed
+                    .trim_start_matches("$ ")
+                    .trim_start_matches("- run: ");
+                commands.push(line.split(" #").next().unwrap_or(line).to_owned());
+                // output quotes commands as prose does
+                commands.extend(line.split('`').skip(1).step_by(2).map(str::to_owned));
+            } else {
+                commands.extend(line.split('`').skip(1).step_by(2).map(str::to_owned));
+            }
+        }
+        commands.retain(|command| command.starts_with("smgate "));
+        commands
+    }
+
+    #[test]
+    fn every_command_that_a_page_quotes_can_be_typed() {
+        let readme = ("README.md", include_str!("../../README.md"));
+        let pages = Code::ALL.iter().map(|code| (code.id(), code.page()));
+        let mut quoted = 0;
+        for (name, page) in pages.chain([readme]) {
+            for command in commands(page) {
+                quoted += 1;
+                // optional arguments stand in brackets
+                let command = command.replace(['[', ']'], "");
+                let command = command.split(" > ").next().unwrap_or_default();
+                let words: Vec<&str> = command.split_whitespace().collect();
+                match Args::try_parse_from(&words) {
+                    Ok(_) => {}
+                    // prose names a command without its inputs
+                    Err(error) if words.len() == 2 => {
+                        assert_eq!(
+                            error.kind(),
+                            ErrorKind::MissingRequiredArgument,
+                            "{name}: {command}"
+                        );
+                    }
+                    Err(error) => panic!("{name}: {command}: {error}"),
+                }
+            }
+        }
+        assert!(quoted > 20, "only {quoted}");
+    }
+
+    #[test]
+    fn the_help_shows_the_default_of_every_limit() {
+        use clap::CommandFactory as _;
+        let mut command = Args::command();
+        for name in ["check", "inspect"] {
+            let help = command.find_subcommand_mut(name).unwrap();
+            let help = help.render_help().to_string();
+            // as wrapped for no terminal
+            let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+            for default in ["1T", "300", "1000000", "64M", "6", "8G"] {
+                let shown = format!("[default: {default}]");
+                assert!(help.contains(&shown), "{name} lacks {shown}");
+            }
+            assert!(help.contains("at most 8"), "{name}");
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! The command line: the one place that prints, reads the environment and the clock, and ends with a status.
 
 mod args;
+mod bytes;
 mod commands;
 mod exit;
 mod output;

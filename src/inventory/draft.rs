@@ -79,6 +79,8 @@ impl Draft {
             .libraries
             .sort_by(|a, b| a.path.cmp(&b.path).then(a.size.cmp(&b.size)));
         self.artifact.problems.sort();
+        // metadata is read before the scan reads it again as a member
+        self.artifact.problems.dedup();
         self.artifact
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Reads the same values as the policy file does. Knows no argument parser and prints nothing.
 
-use super::diag::Fault;
+use super::diag::{Fault, quote};
 use super::target::FleetTarget;
 use super::values;
 use crate::cuda::ComputeCapability;
@@ -21,6 +21,23 @@ pub(super) fn targets(
     let mut targets: Vec<FleetTarget> = Vec::new();
     for spec in specs {
         let spec = spec.as_ref().trim();
+        if spec.contains(',') {
+            let each: Vec<String> = spec
+                .split(',')
+                .map(str::trim)
+                .filter(|one| !one.is_empty())
+                .map(|one| {
+                    let quote = if one.contains(' ') { "\"" } else { "" };
+                    format!("--target {quote}{one}{quote}")
+                })
+                .collect();
+            return Err(
+                Fault::new(format!("{} is more than one GPU", quote(spec))).hint(format!(
+                    "repeat the option: `{}`; all of them must be able to run the code",
+                    each.join(" ")
+                )),
+            );
+        }
         let is_capability = spec.parse::<ComputeCapability>().is_ok();
         let gpu = if is_capability {
             values::capability(spec, tables)

@@ -128,6 +128,9 @@ impl Policy {
         }
     }
 
+    /// The origin of targets that are given one by one.
+    pub const BY_HAND: &str = "--target";
+
     /// A policy for targets that are given one by one: names of GPUs or compute capabilities.
     ///
     /// # Errors
@@ -145,7 +148,7 @@ impl Policy {
             thresholds: Thresholds::default(),
             expect_gpu: Vec::new(),
             waivers: Vec::new(),
-            origin: "--target".to_owned(),
+            origin: Self::BY_HAND.to_owned(),
             levels: BTreeMap::new(),
         })
     }

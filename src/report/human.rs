@@ -290,7 +290,11 @@ fn write_summary(
             plural(allowed, "remark")
         )?;
     }
-    writeln!(out, " (policy {})", visible(&evaluation.policy))?;
+    if evaluation.has_targets_by_hand() {
+        writeln!(out, " (targets of the command line)")?;
+    } else {
+        writeln!(out, " (policy {})", visible(&evaluation.policy))?;
+    }
     write!(
         out,
         "Looked at {}: {with_code} with device code, ",
@@ -329,7 +333,8 @@ fn write_summary(
     Ok(())
 }
 
-pub(super) fn plural(count: usize, what: &str) -> String {
+/// A number and what it counts: `1 file`, `2 files`.
+pub(crate) fn plural(count: usize, what: &str) -> String {
     if count == 1 {
         format!("1 {what}")
     } else {

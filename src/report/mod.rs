@@ -15,6 +15,7 @@ use crate::inventory::{Inventory, to_json};
 use crate::verdict::Evaluation;
 
 pub(crate) use escape::visible;
+pub(crate) use human::plural;
 
 /// The form of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -17,6 +17,10 @@ const FILE: &str = "gpus.yaml";
 /// Product lines that people leave out.
 const LINES: [&str; 3] = ["geforce", "quadro", "tesla"];
 
+/// How the table writes a part of less power, and a part of laptops.
+const MAX_Q: &[&str] = &["with Max-Q Design", "Max-Q", "Max-Q Workstation Edition"];
+const LAPTOP: &[&str] = &["Laptop GPU", "Mobile"];
+
 /// What a GPU name stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GpuLookup<'a> {
@@ -104,7 +108,8 @@ impl GpuTable {
         })
     }
 
-    /// Looks a name up: as it is, then as a vGPU profile, then without memory and form factor.
+    /// Looks a name up: as it is, then as a vGPU profile, then without memory and form factor, then with the
+    /// table's words for a part of laptops (`Max-Q`, `Mobile`), which is never taken for the desktop part.
     ///
     /// Case, blanks, hyphens and underscores do not count, `NVIDIA` in front and a MIG profile behind are
     /// dropped, and the product line (`GeForce`, `Quadro`, `Tesla`) may be left out.
@@ -126,9 +131,23 @@ impl GpuTable {
             }
             rest = shorter;
         }
-        GpuLookup::Unknown {
-            nearest: self.nearest(&words.concat()),
+        let (model, forms) = without_mobile_form(&words);
+        let spelled = |form: &&str| self.exact(&[model, &self::words(form)].concat());
+        if let Some(found) = forms.iter().find_map(spelled) {
+            return found;
         }
+        let mut nearest = self.nearest(&words.concat());
+        if !forms.is_empty() {
+            // since GeForce RTX 30 the table has one name for both
+            for other in [MAX_Q, LAPTOP].concat().iter().filter_map(spelled) {
+                if let GpuLookup::Found(row) = other {
+                    nearest.retain(|name| *name != row.name);
+                    nearest.insert(0, row.name.clone());
+                }
+            }
+            nearest.truncate(3);
+        }
+        GpuLookup::Unknown { nearest }
     }
 
     fn exact(&self, words: &[String]) -> Option<GpuLookup<'_>> {
@@ -241,6 +260,27 @@ fn without_suffix(words: &[String]) -> Option<&[String]> {
     (memory || numbered || matches!(last.as_str(), "pcie" | "cnx")).then_some(rest)
 }
 
+/// The name without what people write for a part of laptops or of less power, and how the table may write that.
+fn without_mobile_form(words: &[String]) -> (&[String], &'static [&'static str]) {
+    let ends: [(&[&str], _); 7] = [
+        (&["max", "q"], MAX_Q),
+        (&["maxq"], MAX_Q),
+        (&["max", "q", "design"], MAX_Q),
+        (&["laptop", "gpu"], LAPTOP),
+        (&["laptop"], LAPTOP),
+        (&["mobile", "gpu"], LAPTOP),
+        (&["mobile"], LAPTOP),
+    ];
+    for (end, forms) in ends {
+        let at = words.len().saturating_sub(end.len());
+        let (model, last) = words.split_at(at);
+        if !model.is_empty() && last.iter().eq(end) {
+            return (model, forms);
+        }
+    }
+    (words, &[])
+}
+
 fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
 }
@@ -275,6 +315,10 @@ mod tests {
             ("rtx5090", "12.0"),
             ("RTX_5090", "12.0"),
             ("GeForce RTX 5090 Laptop GPU", "12.0"),
+            ("RTX 4090 Laptop", "8.9"),
+            ("RTX 3070 Mobile", "8.6"),
+            ("RTX 2060 Max-Q", "7.5"),
+            ("RTX PRO 6000 Blackwell Max-Q", "12.0"),
             ("A100", "8.0"),
             ("NVIDIA A100-SXM4-80GB", "8.0"),
             ("NVIDIA A100 80GB PCIe MIG 1g.10gb", "8.0"),
@@ -377,6 +421,7 @@ mod tests {
         };
         assert!(nearest("RTX 5900").contains(&"GeForce RTX 5090".to_owned()));
         assert!(nearest("4000").contains(&"Quadro 4000".to_owned()));
+        assert_eq!(nearest("RTX 3080 Max-Q")[0], "GeForce RTX 3080 Laptop GPU");
         assert!(nearest("H10O").contains(&"H100".to_owned()));
         for name in [
             "RTX 5900", "H10O", "A10O", "", "-", "nvidia", "MIG", "4000", "10C", "80GB",

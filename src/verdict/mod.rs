@@ -119,6 +119,13 @@ pub struct Evaluation {
     pub findings: Vec<Finding>,
 }
 
+impl Evaluation {
+    /// Whether its targets were given one by one, not by a policy.
+    pub fn has_targets_by_hand(&self) -> bool {
+        self.policy == Policy::BY_HAND
+    }
+}
+
 /// How to judge.
 #[derive(Debug, Clone, Copy)]
 pub struct EvaluateOptions {

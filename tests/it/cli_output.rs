@@ -219,3 +219,14 @@ fn foreign_text_is_shown_and_never_obeyed() {
     let libraries = run.json()["findings"].to_string();
     assert!(libraries.contains("\\u001b[2J"), "{libraries}");
 }
+
+#[test]
+fn a_rule_is_explained_in_any_case() {
+    let place = Place::new();
+    let page = place.run(&["explain", "ptx-too-new"]);
+    assert_eq!(page.status, 0);
+    assert_eq!(place.run(&["explain", "PTX-Too-New"]), page);
+    let misspelt = place.run(&["explain", "PTX-TO-NEW"]);
+    assert_eq!(misspelt.status, 2);
+    assert!(misspelt.stderr.contains("did you mean `ptx-too-new`?"));
+}

@@ -174,11 +174,11 @@ fn lint_checks_every_file_and_says_which_are_valid() {
     insta::assert_snapshot!(run.shown(), @r"
     exit 0
     --- stdout
-    good.yaml: valid, 1 target(s): h100
+    good.yaml: valid, 1 target: h100
     ");
     let run = place.run(&["policy", "lint", "bad.yaml", "missing.yaml", "good.yaml"]);
     assert_eq!(run.status, 2);
-    assert_eq!(run.stdout, "good.yaml: valid, 1 target(s): h100\n");
+    assert_eq!(run.stdout, "good.yaml: valid, 1 target: h100\n");
     assert!(run.stderr.contains("bad.yaml:1:1"), "{}", run.stderr);
     assert!(
         run.stderr.contains("`missing.yaml` could not be read"),

@@ -192,9 +192,15 @@ fn the_policy_of_the_readme_is_valid() {
     let policies = blocks(&readme, "yaml");
     assert!(!policies.is_empty());
     for policy in policies {
-        if let Err(mistakes) = Policy::parse("README.md", policy, Tables::builtin()) {
-            panic!("{}", mistakes.render(false));
+        // what is commented out must be valid too
+        let whole = policy.replace("\n# ", "\n");
+        for text in [policy, &whole] {
+            if let Err(mistakes) = Policy::parse("README.md", text, Tables::builtin()) {
+                panic!("{}", mistakes.render(false));
+            }
         }
+        let whole = Policy::parse("README.md", &whole, Tables::builtin()).unwrap();
+        assert_eq!(whole.waivers.len(), 1);
     }
 }
 

@@ -420,3 +420,31 @@ fn damaged_bytes_never_make_a_pass_of_a_failure() {
         assert!(run.stderr.is_empty(), "seed {seed}: {run:?}");
     }
 }
+
+#[test]
+fn a_limit_is_told_once_for_each_file_and_nothing_is_called_missing() {
+    let place = Place::new();
+    let name = good().write(&place);
+    let problems = |option: &str, value: &str| -> Vec<(String, String)> {
+        let run = place.run(&[
+            "check", &name, "--target", "H100", "--format", "json", option, value,
+        ]);
+        let report = run.json();
+        let problems = report["problems"].as_array().unwrap();
+        let text =
+            |problem: &serde_json::Value, key: &str| problem[key].as_str().unwrap().to_owned();
+        problems
+            .iter()
+            .map(|problem| (text(problem, "kind"), text(problem, "at")))
+            .collect()
+    };
+    let unpacked = problems("--max-unpacked", "100");
+    let mut distinct = unpacked.clone();
+    distinct.sort();
+    distinct.dedup();
+    assert_eq!(unpacked.len(), distinct.len(), "{unpacked:?}");
+    assert!(unpacked.iter().any(|(_, at)| at.ends_with("/METADATA")));
+    let members = problems("--max-members", "1");
+    assert_eq!(members.len(), 1, "{members:?}");
+    assert_eq!(members[0].0, "limit-exceeded");
+}

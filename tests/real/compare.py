@@ -14,7 +14,7 @@ import re
 import subprocess
 import sys
 
-from wheels import cache_dir, wheel
+from wheels import cache_dir, require_program, wheel
 
 TRUTH = pathlib.Path(__file__).resolve().parents[2] / "testdata" / "truth"
 KINDS = {"elf": "cubin", "ptx": "ptx", "nvvm": "lto-ir"}
@@ -137,15 +137,28 @@ def compare(smgate, truth, cache):
     return wrong
 
 
+def read_truth(file):
+    try:
+        truth = json.loads(file.read_text())
+    except (OSError, ValueError) as error:
+        raise SystemExit(f"{file}: could not be read: {error}") from None
+    if not isinstance(truth, dict) or not {"wheel", "sha256", "files"} <= truth.keys():
+        raise SystemExit(f"{file}: is no file of truth, as testdata/truth/README.md describes it")
+    return truth
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("smgate", help="the program")
     parser.add_argument("truth", nargs="*", type=pathlib.Path, help="files of testdata/truth; all of them if not given")
     parser.add_argument("--cache", help="where downloaded wheels are kept")
     arguments = parser.parse_args()
+    require_program(arguments.smgate)
     equal, files = 0, arguments.truth or sorted(TRUTH.glob("*.json"))
+    if not files:
+        raise SystemExit(f"{TRUTH}: no files of truth")
     for file in files:
-        truth = json.loads(file.read_text())
+        truth = read_truth(file)
         wrong = compare(arguments.smgate, truth, cache_dir(arguments.cache))
         equal += not wrong
         print(f"{'differs' if wrong else 'equal':8}{truth['wheel']}")

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-from wheels import cache_dir, wheel
+from wheels import cache_dir, require_program, wheel
 
 CUDA = pathlib.Path(__file__).resolve().parents[2] / "testdata" / "cuda"
 TRUTH = CUDA.parent / "truth"
@@ -198,6 +198,9 @@ def main():
     for it in CASES:
         if arguments.only in it.input:
             runs[it.input, it.expect_gpu].append(it)
+    if not runs:
+        raise SystemExit(f"no case has `{arguments.only}` in the name of its input")
+    require_program(arguments.smgate)
     right = total = 0
     with tempfile.TemporaryDirectory() as directory:
         scratch = pathlib.Path(directory)

@@ -7,6 +7,7 @@ configuration, and no index is named here.
 import hashlib
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,6 +19,12 @@ def cache_dir(given=None):
         return pathlib.Path(given)
     base = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
     return pathlib.Path(base) / "smgate-real-wheels"
+
+
+def require_program(name):
+    """Ends with a message where the program under test is not there."""
+    if shutil.which(name) is None:
+        raise SystemExit(f"{name}: there is no such program; `cargo build --release --locked` builds it")
 
 
 def sha256(path):

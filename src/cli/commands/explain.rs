@@ -11,7 +11,8 @@ pub(in crate::cli) fn run(args: &Explain, output: &Output) -> Result<Exit, Failu
     let mut stdout = output.stdout();
     match &args.code {
         Some(text) => {
-            let code: Code = text.trim().parse().map_err(|_unknown| unknown(text))?;
+            let lower = text.trim().to_ascii_lowercase();
+            let code: Code = lower.parse().map_err(|_unknown| unknown(&lower))?;
             write!(stdout, "{}", code.page())?;
             writeln!(stdout, "\nDefault level: {}", code.default_level())?;
         }

@@ -7,6 +7,7 @@ use std::path::Path;
 use crate::cli::args::{Policy as PolicyArgs, PolicyCommand, PolicyInit, PolicyLint};
 use crate::cli::{Exit, Failure, Output, unless_closed};
 use crate::policy::{self, Policy};
+use crate::report::plural;
 use crate::tables::Tables;
 use crate::{Error, ErrorKind};
 
@@ -100,5 +101,9 @@ fn describe(policy: &Policy) -> String {
         .iter()
         .map(|target| target.name.as_str())
         .collect();
-    format!("valid, {} target(s): {}", targets.len(), targets.join(", "))
+    format!(
+        "valid, {}: {}",
+        plural(targets.len(), "target"),
+        targets.join(", ")
+    )
 }

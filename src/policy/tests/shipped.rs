@@ -83,24 +83,12 @@ fn wrong_targets_of_the_command_line_get_the_nearest_spelling() {
         assert_eq!(error.kind(), crate::ErrorKind::Usage);
         format!("{error}; {}", error.hint().unwrap_or_default())
     };
-    insta::assert_snapshot!(error("H10O", None, None), @r"
-    no GPU is known by the name `H10O`; did you mean `H100`?
-    ");
-    insta::assert_snapshot!(error("sm_90", None, None), @r"
-    no GPU is known by the name `sm_90`; that is what code is built for; say what the GPU has: `9.0`
-    ");
-    insta::assert_snapshot!(error("9.7", None, None), @r"
-    no GPU is known with compute capability `9.7`; `nvidia-smi --query-gpu=name,compute_cap --format=csv` shows what a machine has
-    ");
-    insta::assert_snapshot!(error("GT 730", None, None), @r"
-    `GT 730` is the name of GPUs with different compute capabilities: 2.1, 3.0 and 3.5; say which one, such as `cc: 2.1`; `nvidia-smi --query-gpu=name,compute_cap --format=csv` shows what a machine has
-    ");
-    insta::assert_snapshot!(error("host", None, None), @r"
-    no GPU is known by the name `host`; PCI ids, cloud instances and `host` are not supported yet: name the GPU, or give `cc`
-    ");
-    insta::assert_snapshot!(error("h100", Some("12.4.x"), None), @r"
-    `12.4.x` is not a driver; write a version such as `550.54.15` or a branch such as `R550`
-    ");
+    insta::assert_snapshot!(error("H10O", None, None), @"no GPU is known by the name `H10O`; did you mean `H100`?");
+    insta::assert_snapshot!(error("sm_90", None, None), @"no GPU is known by the name `sm_90`; that is what code is built for; say what the GPU has: `9.0`");
+    insta::assert_snapshot!(error("9.7", None, None), @"no GPU is known with compute capability `9.7`; `nvidia-smi --query-gpu=name,compute_cap --format=csv` shows what a machine has");
+    insta::assert_snapshot!(error("GT 730", None, None), @"`GT 730` is the name of GPUs with different compute capabilities: 2.1, 3.0 and 3.5; say which one, such as `cc: 2.1`; `nvidia-smi --query-gpu=name,compute_cap --format=csv` shows what a machine has");
+    insta::assert_snapshot!(error("host", None, None), @"no GPU is known by the name `host`; PCI ids, cloud instances and `host` are not supported yet: name the GPU, or give `cc`");
+    insta::assert_snapshot!(error("h100", Some("12.4.x"), None), @"`12.4.x` is not a driver; write a version such as `550.54.15` or a branch such as `R550`");
     for (driver, hint) in [
         (
             "12.4",
@@ -122,12 +110,20 @@ fn wrong_targets_of_the_command_line_get_the_nearest_spelling() {
             format!("`{driver}` is not a driver; {hint}")
         );
     }
-    insta::assert_snapshot!(error("9", None, None), @r"
-    no GPU is known by the name `9`; did you mean the compute capability `9.0`?
-    ");
-    insta::assert_snapshot!(error("h100", None, Some("linux")), @r"
-    `linux` is not a platform of a target; write `linux/amd64`, `linux/arm64` or `windows/amd64`
-    ");
+    insta::assert_snapshot!(error("9", None, None), @"no GPU is known by the name `9`; did you mean the compute capability `9.0`?");
+    insta::assert_snapshot!(error("h100", None, Some("linux")), @"`linux` is not a platform of a target; write `linux/amd64`, `linux/arm64` or `windows/amd64`");
     let none: [&str; 0] = [];
     assert!(Policy::for_targets(&none, None, None, tables).is_err());
+}
+
+#[test]
+fn several_gpus_in_one_option_get_the_options_to_type() {
+    let error =
+        Policy::for_targets(&["H100, RTX 4090"], None, None, Tables::builtin()).unwrap_err();
+    assert_eq!(error.to_string(), "`H100, RTX 4090` is more than one GPU");
+    let hint = error.hint().unwrap();
+    assert!(
+        hint.contains("`--target H100 --target \"RTX 4090\"`"),
+        "{hint}"
+    );
 }

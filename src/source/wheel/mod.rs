@@ -146,6 +146,10 @@ impl Wheel {
             top.ends_with(".dist-info").then_some(top)
         });
         let found: BTreeSet<_> = tops.map(str::to_owned).collect();
+        // what was not listed may hold it, and that problem is told already
+        if found.is_empty() && self.is_cut() {
+            return None;
+        }
         if found.len() != 1 {
             let names: Vec<_> = found.iter().map(|name| format!("`{name}`")).collect();
             let detail = match names.len() {
@@ -169,13 +173,21 @@ impl Wheel {
         found.iter().find(fits).or_else(|| found.first()).cloned()
     }
 
+    /// Whether members are missing from the list, for a problem that is told.
+    fn is_cut(&self) -> bool {
+        let mut extents = self.problems.iter().map(|problem| problem.extent);
+        extents.any(|extent| extent == Extent::RestOfArchive)
+    }
+
     /// The whole of a file in the `.dist-info` directory; where it cannot be had, a problem.
     fn metadata_file(&mut self, dist_info: &str, file: &str, limits: &Limits) -> Option<Vec<u8>> {
         let name = file_of(dist_info, file);
         let members = self.zip.members().iter().enumerate();
         let found = members.rev().find(|(_, member)| member.name == name);
         let Some((index, member)) = found else {
-            self.malformed(Some(&name), format!("the wheel has no `{file}`"));
+            if !self.is_cut() {
+                self.malformed(Some(&name), format!("the wheel has no `{file}`"));
+            }
             return None;
         };
         if !member.is_readable() {

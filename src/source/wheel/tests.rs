@@ -211,6 +211,19 @@ fn damaged_and_huge_metadata_is_a_problem_of_that_member() {
     );
 }
 
+#[test]
+fn metadata_beyond_the_limit_of_members_is_not_called_missing() {
+    for members in 0..4 {
+        let limits = Limits {
+            members,
+            ..Limits::default()
+        };
+        let wheel = Wheel::from_bytes(whole().shared(), Locator::root(0, NAME), NAME, &limits);
+        let kinds: Vec<_> = wheel.problems.iter().map(|problem| problem.kind).collect();
+        assert_eq!(kinds, [ProblemKind::LimitExceeded], "{members}");
+    }
+}
+
 /// Of duplicates pip leaves the last, so that one is read.
 #[test]
 fn reads_the_metadata_that_pip_would_read() {
