@@ -74,8 +74,8 @@ pub(super) struct Check {
     /// The policy: a file, or `preset:NAME`; without it, `smgate.yaml` found upwards from here
     #[arg(long, value_name = "FILE")]
     pub(super) policy: Option<String>,
-    /// A target by hand instead of a policy: a GPU (`H100`, `rtx-5090`) or a compute capability (`9.0`); repeatable
-    #[arg(long, value_name = "GPU|CC", conflicts_with = "policy")]
+    /// A target by hand instead of a policy: a GPU (`H100`), a compute capability (`9.0`), a PCI id (`10de:2330`) or an instance type (`aws:p5.48xlarge`); repeatable
+    #[arg(long, value_name = "GPU|CC|ID|TYPE", conflicts_with = "policy")]
     pub(super) target: Vec<String>,
     /// The driver of `--target`: a version (`550.54.15`) or a branch (`R550`)
     #[arg(long, requires = "target")]
@@ -217,8 +217,8 @@ pub(super) enum PolicyCommand {
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct PolicyInit {
-    /// A target: a GPU (`H100`) or a compute capability (`9.0`); repeatable
-    #[arg(long, value_name = "GPU|CC")]
+    /// A target: a GPU (`H100`), a compute capability (`9.0`), a PCI id (`10de:2330`) or an instance type (`aws:p5.48xlarge`); repeatable
+    #[arg(long, value_name = "GPU|CC|ID|TYPE")]
     pub(super) target: Vec<String>,
     /// The driver of the targets: a version (`550.54.15`) or a branch (`R550`)
     #[arg(long)]

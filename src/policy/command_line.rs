@@ -3,9 +3,9 @@
 //! Reads the same values as the policy file does. Knows no argument parser and prints nothing.
 
 use super::diag::{Fault, quote};
+use super::gpu::GpuKey;
 use super::target::FleetTarget;
 use super::values;
-use crate::cuda::ComputeCapability;
 use crate::tables::Tables;
 
 /// Fleet targets for names of GPUs and compute capabilities, all with one driver and platform. Each
@@ -38,13 +38,12 @@ pub(super) fn targets(
                 )),
             );
         }
-        let is_capability = spec.parse::<ComputeCapability>().is_ok();
-        let gpu = if is_capability {
-            values::capability(spec, tables)
-        } else {
-            values::gpu(spec, tables)
-        }?;
-        if targets.iter().any(|target| target.gpus.contains(&gpu)) {
+        let gpu = GpuKey::guess(spec, tables).read(spec, tables)?;
+        let platform = platform.or(gpu.given.platform);
+        if targets
+            .iter()
+            .any(|target| target.gpus.iter().any(|known| known.name == gpu.name))
+        {
             continue;
         }
         targets.push(FleetTarget {

@@ -16,8 +16,6 @@ pub(super) struct Keys {
     pub(super) of: &'static str,
     /// The keys, in the order of the documentation.
     pub(super) valid: &'static [&'static str],
-    /// Keys that a later release will know.
-    pub(super) planned: &'static [&'static str],
 }
 
 /// A key with its value.
@@ -236,12 +234,6 @@ fn no_value(field: &Field<'_>) -> Mistake {
 }
 
 fn unknown_key(key: &str, keys: &Keys, meant: &mut Vec<&'static str>) -> Fault {
-    if keys.planned.contains(&key) {
-        return Fault::new(format!(
-            "`{key}` is not supported yet; it is planned for the next release"
-        ))
-        .hint("name the GPU with `gpu`, or give its compute capability with `cc`");
-    }
     let fault = Fault::new(format!("{} is not a key of {}", quote(key), keys.of));
     if key == "<<" {
         return fault.hint("merge keys are not supported: write the keys out");

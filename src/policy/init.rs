@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 
 use super::command_line;
 use super::diag::Fault;
+use super::gpu::GpuKey;
 use super::target::FleetTarget;
 use crate::Error;
-use crate::cuda::ComputeCapability;
 use crate::tables::Tables;
 
 const HEAD: &str =
@@ -72,16 +72,15 @@ pub fn init(
 
 fn write_target(text: &mut String, target: &FleetTarget) {
     let spec = &target.name;
-    let gpu = match spec.parse::<ComputeCapability>() {
-        Ok(cc) => (
-            format!("cc: {cc}"),
-            "or `gpu: NAME`; a list where a pool is mixed",
-        ),
-        Err(_) => (
-            format!("gpu: {}", scalar(spec)),
-            "or `cc: 9.0`; a list where a pool is mixed",
-        ),
-    };
+    let given = target.gpus.first().map(|gpu| gpu.given.key);
+    let key = given.unwrap_or(GpuKey::Gpu);
+    let gpu = (
+        match key {
+            GpuKey::Cc => format!("{key}: {spec}"),
+            _ => format!("{key}: {}", scalar(spec)),
+        },
+        "a name (`gpu`), `cc: 9.0`, `pci: 10de:2330` or `instance: aws:p5.48xlarge`; a list where a pool is mixed",
+    );
     let driver = match &target.driver {
         Some(driver) => format!("driver: {driver}"),
         None => "# driver: R550".to_owned(),
@@ -195,7 +194,7 @@ mod tests {
         # One item for every kind of machine. The code must run on all of them.
         targets:
           - name: h100
-            gpu: h100                 # or `cc: 9.0`; a list where a pool is mixed
+            gpu: h100                 # a name (`gpu`), `cc: 9.0`, `pci: 10de:2330` or `instance: aws:p5.48xlarge`; a list where a pool is mixed
             # driver: R550            # the oldest driver of the pool: a branch, or a version such as 550.54.15
             # platform: linux/amd64   # linux/amd64, linux/arm64 or windows/amd64
 

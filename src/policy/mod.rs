@@ -9,6 +9,7 @@ mod command_line;
 mod date;
 mod diag;
 mod fields;
+mod gpu;
 mod init;
 mod pattern;
 mod presets;
@@ -22,10 +23,11 @@ use std::collections::BTreeMap;
 
 pub use date::{Date, ParseDateError};
 pub use diag::{Diagnostic, Diagnostics};
+pub use gpu::{Given, GpuKey, TargetGpu};
 pub use init::init;
 pub use pattern::{LibraryGlob, PackagePattern, VersionPattern};
 pub use presets::Preset;
-pub use target::{FleetTarget, TargetGpu};
+pub use target::FleetTarget;
 pub use waiver::{Waiver, WaiverSubject};
 
 use crate::Error;
@@ -131,7 +133,8 @@ impl Policy {
     /// The origin of targets that are given one by one.
     pub const BY_HAND: &str = "--target";
 
-    /// A policy for targets that are given one by one: names of GPUs or compute capabilities.
+    /// A policy for targets that are given one by one: names of GPUs, compute capabilities, PCI ids or
+    /// cloud instance types.
     ///
     /// # Errors
     ///

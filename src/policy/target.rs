@@ -4,9 +4,10 @@
 
 use super::diag::Mistake;
 use super::fields::{Check, Fields, Keys};
+use super::gpu::{GpuKey, TargetGpu};
 use super::values;
-use super::yaml::{Node, Span, Value};
-use crate::cuda::{ComputeCapability, DriverSpec};
+use super::yaml::{Node, Span};
+use crate::cuda::DriverSpec;
 use crate::platform::{CpuArch, Os, Platform};
 
 /// One kind of machine, or one pool of them, that code must run on.
@@ -29,25 +30,14 @@ pub struct FleetTarget {
     pub glibc: Option<String>,
 }
 
-/// A GPU of a fleet target.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TargetGpu {
-    /// What reports call it: the name in the tables, or `compute capability 9.0` where the policy
-    /// names none.
-    pub name: String,
-    /// What it has.
-    pub cc: ComputeCapability,
-}
-
 /// Where the Windows Subsystem for Linux has CUDA.
 const WSL_PLATFORM: Platform = Platform::new(Os::Linux, CpuArch::Amd64);
 
 const KEYS: Keys = Keys {
     of: "a target",
     valid: &[
-        "name", "gpu", "cc", "driver", "platform", "wsl", "python", "glibc",
+        "name", "gpu", "cc", "pci", "instance", "driver", "platform", "wsl", "python", "glibc",
     ],
-    planned: &["pci", "instance", "host"],
 };
 
 /// A target, and the name that it has even where something else about it is wrong.
@@ -58,7 +48,6 @@ pub(super) struct Checked<'n> {
 
 impl Check<'_> {
     pub(super) fn target<'n>(&mut self, node: &'n Node) -> Checked<'n> {
-        let planned = is_planned(node);
         let Some(fields) = self.known_fields(node, &KEYS) else {
             return Checked {
                 name: None,
@@ -76,9 +65,9 @@ impl Check<'_> {
             let hint = "reports and waivers call it so: `name: prod-h100`";
             self.missing(&fields, "a target", "`name`", hint);
         }
-        let gpus = self.gpus(&fields, planned);
+        let gpus = self.gpus(&fields);
         let driver = self.value(fields.get("driver"), values::driver);
-        let platform = self.value(fields.get("platform"), values::platform);
+        let platform = self.platform(&fields, &gpus);
         let wsl = self
             .value(fields.get("wsl"), values::switch)
             .unwrap_or(false);
@@ -105,21 +94,17 @@ impl Check<'_> {
         Checked { name, target }
     }
 
-    fn gpus(&mut self, fields: &Fields<'_>, planned: bool) -> Vec<TargetGpu> {
+    fn gpus(&mut self, fields: &Fields<'_>) -> Vec<TargetGpu> {
         let tables = self.tables;
         let mut gpus = Vec::new();
-        let (gpu, cc) = (fields.get("gpu"), fields.get("cc"));
-        if let Some(field) = gpu {
-            for (text, span) in self.texts(field) {
-                gpus.extend(self.accept(span, || values::gpu(text, tables)));
+        for key in GpuKey::ALL {
+            if let Some(field) = fields.get(key.id()) {
+                for (text, span) in self.texts(field) {
+                    gpus.extend(self.accept(span, || key.read(text, tables)));
+                }
             }
         }
-        if let Some(field) = cc {
-            for (text, span) in self.texts(field) {
-                gpus.extend(self.accept(span, || values::capability(text, tables)));
-            }
-        }
-        if let (Some(gpu), Some(cc)) = (gpu, cc) {
+        if let (Some(gpu), Some(cc)) = (fields.get("gpu"), fields.get("cc")) {
             let mistake = Mistake::new(cc.key_span.clone(), "a target has `gpu` or `cc`, not both");
             self.report(
                 mistake
@@ -127,30 +112,50 @@ impl Check<'_> {
                     .hint("both take a list where a pool is mixed"),
             );
         }
-        if !planned && !fields.has("gpu") && !fields.has("cc") {
-            let hint = "write `gpu: H100`, or `cc: 9.0`";
-            self.missing(fields, "a target", "`gpu` or `cc`", hint);
+        if !GpuKey::ALL.iter().any(|key| fields.has(key.id())) {
+            let hint =
+                "write `gpu: H100`, `cc: 9.0`, `pci: 10de:2330` or `instance: aws:p5.48xlarge`";
+            self.missing(fields, "a target", "`gpu`, `cc`, `pci` or `instance`", hint);
         }
         dedup(&mut gpus);
         gpus
     }
-}
 
-/// Whether the target names its GPU in a way that is reported as not supported yet.
-fn is_planned(node: &Node) -> bool {
-    let Value::Map(entries) = &node.value else {
-        return false;
-    };
-    let planned =
-        |key: &Node| matches!(&key.value, Value::Text(key) if KEYS.planned.contains(&key.as_str()));
-    entries.iter().any(|(key, _)| planned(key))
+    /// The platform of a target: what it says, else what its instance types are.
+    fn platform(&mut self, fields: &Fields<'_>, gpus: &[TargetGpu]) -> Option<Platform> {
+        let given = self.value(fields.get("platform"), values::platform);
+        let hosts: Vec<Platform> = gpus.iter().filter_map(|gpu| gpu.given.platform).collect();
+        let Some(field) = fields.get("instance") else {
+            return given;
+        };
+        let Some(host) = hosts.first().copied() else {
+            return given;
+        };
+        if let Some(other) = hosts.iter().find(|other| other.arch != host.arch) {
+            let message = format!("these instance types are {host} and {other}");
+            self.report(
+                Mistake::new(field.key_span.clone(), message)
+                    .hint("make a target of each: one package does not run on both"),
+            );
+        } else if let (Some(given), Some(field)) = (given, fields.get("platform"))
+            && given.arch != host.arch
+        {
+            let message = format!("`platform` is {given}, and the instance type is {host}");
+            self.report(
+                Mistake::new(field.node.span.clone(), message)
+                    .hint("remove `platform`: the instance type says it"),
+            );
+        }
+        given.or(Some(host))
+    }
 }
 
 /// Drops repeated GPUs: two spellings of one GPU are one.
 fn dedup(gpus: &mut Vec<TargetGpu>) {
     let mut kept: Vec<TargetGpu> = Vec::with_capacity(gpus.len());
     for gpu in gpus.drain(..) {
-        if !kept.contains(&gpu) {
+        let known = |other: &TargetGpu| (&other.name, other.cc) == (&gpu.name, gpu.cc);
+        if !kept.iter().any(known) {
             kept.push(gpu);
         }
     }

@@ -27,13 +27,11 @@ const KEYS: Keys = Keys {
         "expect-gpu",
         "waivers",
     ],
-    planned: &[],
 };
 
 const THRESHOLDS: Keys = Keys {
     of: "`thresholds`",
     valid: &["main-library", "partial-coverage"],
-    planned: &[],
 };
 
 impl Check<'_> {

@@ -1,118 +1,12 @@
-//! Single values of a policy, from their text: GPUs, capabilities, drivers, platforms, levels.
+//! Single values of a policy, from their text: drivers, platforms, levels, versions. GPUs are in `gpu`.
 //!
 //! The policy file and the command line read the same values, so nothing here knows where a text
 //! came from.
 
 use super::diag::{Fault, quote};
-use super::target::TargetGpu;
-use crate::cuda::{ComputeCapability, DriverSpec, SmTarget};
+use crate::cuda::DriverSpec;
 use crate::platform::Platform;
 use crate::rule::{Code, Level};
-use crate::tables::{GpuLookup, Tables};
-
-const SHOW_CAPABILITY: &str =
-    "`nvidia-smi --query-gpu=name,compute_cap --format=csv` shows what a machine has";
-
-/// A GPU by its name.
-pub(super) fn gpu(text: &str, tables: &Tables) -> Result<TargetGpu, Fault> {
-    let unknown = || Fault::new(format!("no GPU is known by the name {}", quote(text)));
-    if text.len() > 100 {
-        return Err(unknown());
-    }
-    match tables.gpu(text) {
-        GpuLookup::Found(row) => one_capability(text, &row.name, &row.cc),
-        GpuLookup::Ambiguous { name, capabilities } => one_capability(text, &name, &capabilities),
-        GpuLookup::Unknown { nearest } => Err(unknown().hint(gpu_hint(text, &nearest))),
-    }
-}
-
-fn one_capability(
-    text: &str,
-    name: &str,
-    capabilities: &[ComputeCapability],
-) -> Result<TargetGpu, Fault> {
-    let first = match capabilities {
-        [cc] => {
-            return Ok(TargetGpu {
-                name: name.to_owned(),
-                cc: *cc,
-            });
-        }
-        [first, ..] => first,
-        [] => {
-            return Err(Fault::new(format!(
-                "the compute capability of {} is not known",
-                quote(text)
-            ))
-            .hint("give it instead of the name, such as `cc: 9.0`"));
-        }
-    };
-    let all = list(capabilities.iter().map(ToString::to_string));
-    Err(Fault::new(format!(
-        "{} is the name of GPUs with different compute capabilities: {all}",
-        quote(text)
-    ))
-    .hint(format!(
-        "say which one, such as `cc: {first}`; {SHOW_CAPABILITY}"
-    )))
-}
-
-fn gpu_hint(text: &str, nearest: &[String]) -> String {
-    if let Ok(cc) = text.parse::<ComputeCapability>() {
-        return format!("a compute capability goes into `cc`: `cc: {cc}`");
-    }
-    if text.starts_with("sm_") || text.starts_with("compute_") {
-        let cc = spelled_otherwise(text).map_or_else(|| "9.0".to_owned(), |cc| cc.to_string());
-        return format!("that is what code is built for; say what the GPU has: `{cc}`");
-    }
-    if text.parse::<u16>().is_ok()
-        && let Some(cc) = spelled_otherwise(text)
-    {
-        return format!("did you mean the compute capability `{cc}`?");
-    }
-    if text == "host" || text.contains(':') {
-        return "PCI ids, cloud instances and `host` are not supported yet: name the GPU, or give `cc`".to_owned();
-    }
-    if nearest.is_empty() {
-        format!("give its compute capability, such as `cc: 9.0`; {SHOW_CAPABILITY}")
-    } else {
-        let names = nearest.iter().map(|name| format!("`{name}`"));
-        format!("did you mean {}?", either(names))
-    }
-}
-
-/// A compute capability that some GPU has.
-pub(super) fn capability(text: &str, tables: &Tables) -> Result<TargetGpu, Fault> {
-    let cc = text.parse::<ComputeCapability>().map_err(|_error| {
-        let fault = Fault::new(format!("{} is not a compute capability", quote(text)));
-        match spelled_otherwise(text) {
-            Some(cc) => fault.hint(format!(
-                "did you mean `{cc}`? A compute capability is what a GPU has"
-            )),
-            None => fault.hint("write it with a dot, such as `9.0`; a GPU's name goes into `gpu`"),
-        }
-    })?;
-    let Some(row) = tables.capability(cc) else {
-        let message = format!("no GPU is known with compute capability `{cc}`");
-        return Err(Fault::new(message).hint(SHOW_CAPABILITY));
-    };
-    if let Some(renamed) = row.renamed_to {
-        let message = format!("compute capability `{cc}` has another number today");
-        return Err(Fault::new(message).hint(format!("write `cc: {renamed}`")));
-    }
-    Ok(TargetGpu {
-        name: format!("compute capability {cc}"),
-        cc,
-    })
-}
-
-/// `90`, `sm_90` and `compute_90a` for 9.0; a number below 20 is the major version alone.
-fn spelled_otherwise(text: &str) -> Option<ComputeCapability> {
-    match text.parse::<u16>() {
-        Ok(0..20) => format!("{text}.0").parse().ok(),
-        _ => text.parse::<SmTarget>().ok().map(|target| target.cc),
-    }
-}
 
 /// A driver version or branch. Numbers that no table knows are fine: fleets run builds that nobody
 /// lists.

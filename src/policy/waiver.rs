@@ -83,7 +83,6 @@ const KEYS: Keys = Keys {
     valid: &[
         "rule", "package", "version", "library", "targets", "reason", "until",
     ],
-    planned: &[],
 };
 
 impl Check<'_> {

@@ -178,14 +178,6 @@ expected: 1
       |
       = help: a compute capability goes into `cc`: `cc: 9.0`
 
-    error: `pci` is not supported yet; it is planned for the next release
-     --> smgate.yaml:4:5
-      |
-    4 |     pci: 10de:2330
-      |     ^^^
-      |
-      = help: name the GPU with `gpu`, or give its compute capability with `cc`
-
     error: `linux/riscv64` is not a platform of a target
      --> smgate.yaml:5:15
       |
@@ -240,14 +232,6 @@ expected: 1
       |
       = help: `nvidia-smi --query-gpu=name,compute_cap --format=csv` shows what a machine has
 
-    error: `instance` is not supported yet; it is planned for the next release
-      --> smgate.yaml:10:5
-       |
-    10 |     instance: aws:p5.48xlarge
-       |     ^^^^^^^^
-       |
-       = help: name the GPU with `gpu`, or give its compute capability with `cc`
-
     error: a target has `gpu` or `cc`, not both
       --> smgate.yaml:13:5
        |
@@ -258,13 +242,13 @@ expected: 1
        |
        = help: both take a list where a pool is mixed
 
-    error: a target needs `gpu` or `cc`
+    error: a target needs `gpu`, `cc`, `pci` or `instance`
       --> smgate.yaml:14:5
        |
     14 |   - name: neither
        |     ^^^^
        |
-       = help: write `gpu: H100`, or `cc: 9.0`
+       = help: write `gpu: H100`, `cc: 9.0`, `pci: 10de:2330` or `instance: aws:p5.48xlarge`
 
     error: `wsl` goes with `linux/amd64`, not with `windows/amd64`
       --> smgate.yaml:15:5

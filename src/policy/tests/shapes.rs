@@ -30,7 +30,7 @@ fn what_is_missing_is_named() {
     assert_eq!(
         mistakes("version: 1\ntargets:\n  - {}\n"),
         [
-            "3:5: a target needs `gpu` or `cc`",
+            "3:5: a target needs `gpu`, `cc`, `pci` or `instance`",
             "3:5: a target needs `name`"
         ]
     );
@@ -193,5 +193,52 @@ fn mistakes_are_readable_by_machines() {
             "message": "`targets` is empty, so nothing would be judged",
             "hint": "say what the code must run on: `- name: prod-h100` and `gpu: H100`",
         }])
+    );
+}
+
+#[test]
+fn a_pool_may_be_named_in_several_ways_at_once() {
+    let policy = valid(&with_target(
+        "gpu: [H100, L4]\npci: [10de:20b0, 0x2330]\ninstance: [aws:g6.xlarge, p4d.24xlarge]",
+    ));
+    let target = &policy.targets[0];
+    let found: Vec<String> = target
+        .gpus
+        .iter()
+        .map(|gpu| format!("{} {}", gpu.given.key, gpu.cc))
+        .collect();
+    // H100 by name and by id are two names of the tables, and both are judged
+    assert_eq!(
+        found,
+        [
+            "gpu 9.0",
+            "gpu 8.9",
+            "pci 8.0",
+            "pci 9.0",
+            "instance 8.9",
+            "instance 8.0"
+        ]
+    );
+    assert_eq!(target.platform, "linux/amd64".parse().ok());
+}
+
+#[test]
+fn the_host_of_an_instance_type_is_the_platform() {
+    let arm = valid(&with_target("instance: aws:g5g.xlarge"));
+    assert_eq!(arm.targets[0].platform, "linux/arm64".parse().ok());
+    // Windows on the same machine is a choice of the user
+    let windows = valid(&with_target(
+        "instance: aws:g6.xlarge\nplatform: windows/amd64",
+    ));
+    assert_eq!(windows.targets[0].platform, "windows/amd64".parse().ok());
+    assert_eq!(
+        mistakes(&with_target(
+            "instance: aws:g5g.xlarge\nplatform: linux/amd64"
+        )),
+        ["5:15: `platform` is linux/amd64, and the instance type is linux/arm64"]
+    );
+    assert_eq!(
+        mistakes(&with_target("instance: [aws:g5g.xlarge, aws:g6.xlarge]")),
+        ["4:5: these instance types are linux/arm64 and linux/amd64"]
     );
 }
