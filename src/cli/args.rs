@@ -237,6 +237,9 @@ pub(super) struct PolicyLint {
     /// Policy files, or `preset:NAME`; without any, `smgate.yaml` found upwards from here
     #[arg(value_name = "FILE")]
     pub(super) files: Vec<String>,
+    /// The day on which waivers are judged, `2027-03-01`; today if not given
+    #[arg(long, value_name = "DATE")]
+    pub(super) today: Option<String>,
 }
 
 /// Look up what the tables know, with sources: GPUs, toolkits, drivers, errors

@@ -6,7 +6,7 @@
 
 use std::cmp::Ordering;
 
-use crate::cuda::{DriverBranch, DriverSpec, PtxIsa, ToolkitVersion};
+use crate::cuda::{ComputeCapability, DriverBranch, DriverSpec, PtxIsa, ToolkitVersion};
 use crate::device::Coding;
 use crate::platform::Os;
 use crate::tables::{BranchRow, Tables};
@@ -86,6 +86,12 @@ impl<'t> Driver<'t> {
         }
     }
 
+    /// The last branch that drives GPUs of a capability, where this driver is newer than it.
+    pub fn dropped(&self, cc: ComputeCapability) -> Option<DriverBranch> {
+        let last = self.tables.capability(cc)?.last_branch?;
+        (self.branch_number()? > last).then_some(last)
+    }
+
     /// The CUDA version that the driver reports, or one that it is at least.
     pub fn cuda(&self) -> Option<ToolkitVersion> {
         self.branch().map(|row| row.cuda)
@@ -152,6 +158,15 @@ impl<'t> Driver<'t> {
             }),
         }
     }
+}
+
+/// The oldest driver that knows GPUs of a capability, where one is known: a version on Linux, else a branch.
+pub fn first_driver(cc: ComputeCapability, os: Os, tables: &Tables) -> Option<DriverSpec> {
+    let first = tables.capability(cc)?.first_driver.as_ref()?;
+    let exact = first.linux.clone().filter(|_| os == Os::Linux);
+    exact
+        .map(DriverSpec::Exact)
+        .or(first.branch.map(DriverSpec::Branch))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 
 use super::diag::{Fault, quote};
 use super::gpu::GpuKey;
-use super::target::FleetTarget;
+use super::target::{FleetTarget, Tegra};
 use super::values;
 use crate::tables::Tables;
 
@@ -52,8 +52,12 @@ pub(super) fn targets(
             driver: driver.clone(),
             platform,
             wsl: false,
+            tegra: Tegra::default(),
+            allow_jit: Vec::new(),
             python: None,
             glibc: None,
+            place: None,
+            driver_place: None,
         });
     }
     if targets.is_empty() {

@@ -41,6 +41,7 @@ impl Fault {
 
     pub(super) fn at(self, span: &Span) -> Mistake {
         Mistake {
+            file: 0,
             span: span.clone(),
             message: self.message,
             hint: self.hint,
@@ -50,7 +51,12 @@ impl Fault {
 
     /// The same as an error of the command line.
     pub(super) fn into_usage_error(self) -> Error {
-        let error = Error::new(ErrorKind::Usage, self.message);
+        self.into_error(ErrorKind::Usage)
+    }
+
+    /// The same as an error without a place.
+    pub(super) fn into_error(self, kind: ErrorKind) -> Error {
+        let error = Error::new(kind, self.message);
         match self.hint {
             Some(hint) => error.with_hint(hint),
             None => error,
@@ -61,6 +67,8 @@ impl Fault {
 /// Something wrong at a place of the file.
 #[derive(Debug, Clone)]
 pub(super) struct Mistake {
+    /// The file: an index into the files that were read.
+    pub(super) file: usize,
     pub(super) span: Span,
     pub(super) message: String,
     pub(super) hint: Option<String>,
@@ -75,6 +83,11 @@ impl Mistake {
 
     pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
+        self
+    }
+
+    pub(super) fn in_file(mut self, file: usize) -> Self {
+        self.file = file;
         self
     }
 
@@ -109,6 +122,8 @@ pub(super) fn quote(text: &str) -> String {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Diagnostic {
+    /// The name of the file.
+    pub file: String,
     /// The line, counted from 1.
     pub line: usize,
     /// The column in characters, counted from 1.
@@ -118,57 +133,77 @@ pub struct Diagnostic {
     /// What to write instead, where that is known.
     pub hint: Option<String>,
     #[serde(skip)]
+    index: usize,
+    #[serde(skip)]
     span: Span,
     #[serde(skip)]
     also: Option<(Span, &'static str)>,
 }
 
-/// The mistakes of one policy file, in the order of the file. Never empty.
+/// A file of a policy.
+#[derive(Debug, Clone)]
+pub(super) struct File {
+    /// Its name in messages.
+    pub(super) origin: String,
+    pub(super) source: Source,
+}
+
+/// The mistakes of one policy and of the files that it includes, in the order of the files.
 ///
 /// All of them, or the first hundred; a file with more is no policy with typing errors.
 #[derive(Debug, Clone)]
 pub struct Diagnostics {
-    origin: String,
-    source: Source,
+    files: Vec<File>,
     items: Vec<Diagnostic>,
     more: bool,
+    warnings: bool,
 }
 
 impl Diagnostics {
-    pub(super) fn new(origin: &str, source: Source, mut mistakes: Vec<Mistake>) -> Self {
+    pub(super) fn new(files: Vec<File>, mut mistakes: Vec<Mistake>) -> Self {
         mistakes.sort_by(|a, b| {
-            (a.span.start, a.span.end, &a.message).cmp(&(b.span.start, b.span.end, &b.message))
+            let key = |m: &Mistake| (m.file, m.span.start, m.span.end);
+            key(a).cmp(&key(b)).then_with(|| a.message.cmp(&b.message))
         });
         // An alias repeats the mistakes of its value.
-        mistakes.dedup_by(|a, b| a.span == b.span && a.message == b.message);
+        mistakes.dedup_by(|a, b| (a.file, &a.span, &a.message) == (b.file, &b.span, &b.message));
         let more = mistakes.len() > MOST;
         mistakes.truncate(MOST);
         let items = mistakes
             .into_iter()
-            .map(|mistake| {
+            .filter_map(|mistake| {
+                let File { origin, source } = files.get(mistake.file)?;
                 let span = source.first_line(&mistake.span);
                 let (line, column) = source.position(span.start);
-                Diagnostic {
+                Some(Diagnostic {
+                    file: origin.clone(),
+                    index: mistake.file,
                     line,
                     column,
                     message: mistake.message,
                     hint: mistake.hint,
                     span,
                     also: mistake.also,
-                }
+                })
             })
             .collect();
         Self {
-            origin: origin.to_owned(),
-            source,
+            files,
             items,
             more,
+            warnings: false,
         }
     }
 
-    /// The name of the file, as the caller gave it.
+    /// The same as warnings: the policy is valid, and something in it is doubtful.
+    pub(super) fn as_warnings(mut self) -> Self {
+        self.warnings = true;
+        self
+    }
+
+    /// The name of the policy file, as the caller gave it; the files that it includes have others.
     pub fn origin(&self) -> &str {
-        &self.origin
+        self.files.first().map_or("", |file| &file.origin)
     }
 
     /// How many mistakes there are, at most a hundred.
@@ -176,7 +211,7 @@ impl Diagnostics {
         self.items.len()
     }
 
-    /// Whether there is no mistake; not the case in a value that [`super::Policy::parse`] returns.
+    /// Whether there is none; not the case in an error that [`super::Policy::parse`] returns.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
@@ -213,7 +248,9 @@ impl Diagnostics {
     }
 
     fn render_one(&self, renderer: &Renderer, item: &Diagnostic) -> String {
-        let source = &self.source;
+        let Some(File { origin, source }) = self.files.get(item.index) else {
+            return item.message.clone();
+        };
         let span = &item.span;
         let mut lines = source.lines(span);
         let mut also = None;
@@ -225,7 +262,12 @@ impl Diagnostics {
                 also = Some((other, *label));
             }
         }
-        let title = Level::ERROR.primary_title(item.message.as_str());
+        let level = if self.warnings {
+            Level::WARNING
+        } else {
+            Level::ERROR
+        };
+        let title = level.primary_title(item.message.as_str());
         let mut group = if lines.len() <= SHOWN {
             let place = |span: &Span| {
                 span.start.saturating_sub(lines.start)..span.end.saturating_sub(lines.start)
@@ -234,13 +276,13 @@ impl Diagnostics {
                 also.map(|(other, label)| AnnotationKind::Context.span(place(&other)).label(label));
             title.element(
                 Snippet::source(source.text(&lines))
-                    .path(self.origin.as_str())
+                    .path(origin.as_str())
                     .line_start(source.position(lines.start).0)
                     .annotation(AnnotationKind::Primary.span(place(span)))
                     .annotations(also),
             )
         } else {
-            let place = Origin::path(self.origin.as_str());
+            let place = Origin::path(origin.as_str());
             title.element(place.line(item.line).char_column(item.column))
         };
         if let Some(hint) = &item.hint {
@@ -267,12 +309,13 @@ impl fmt::Display for Diagnostics {
                 writeln!(f)?;
             }
             let Diagnostic {
+                file,
                 line,
                 column,
                 message,
                 ..
             } = item;
-            write!(f, "{}:{line}:{column}: {message}", self.origin)?;
+            write!(f, "{file}:{line}:{column}: {message}")?;
         }
         Ok(())
     }

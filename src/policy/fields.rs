@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::diag::{Fault, MOST, Mistake, Source, quote};
+use super::place::Place;
 use super::values::{list, nearest};
 use super::yaml::{Node, Span, Value};
 use crate::tables::Tables;
@@ -54,10 +55,24 @@ pub(super) type Text<'n> = (&'n str, &'n Span);
 pub(super) struct Check<'t> {
     pub(super) tables: &'t Tables,
     pub(super) source: &'t Source,
+    /// The name of the file.
+    pub(super) origin: &'t str,
+    /// The file: an index into the files that were read.
+    pub(super) file: usize,
     pub(super) mistakes: Vec<Mistake>,
 }
 
 impl Check<'_> {
+    /// The place of something in the file.
+    pub(super) fn place(&self, span: &Span) -> Place {
+        Place {
+            origin: self.origin.to_owned(),
+            line: self.source.position(span.start).0,
+            file: self.file,
+            span: span.clone(),
+        }
+    }
+
     /// Records a mistake, unless there are so many that nobody reads more.
     pub(super) fn report(&mut self, mistake: Mistake) {
         if !self.is_full() {

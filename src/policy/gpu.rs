@@ -24,6 +24,17 @@ pub struct TargetGpu {
     pub given: Given,
 }
 
+impl fmt::Display for TargetGpu {
+    /// `H100 (9.0)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.name.ends_with(&self.cc.to_string()) {
+            f.write_str(&self.name)
+        } else {
+            write!(f, "{} ({})", self.name, self.cc)
+        }
+    }
+}
+
 /// How a policy says which GPU it means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Given {

@@ -1,9 +1,9 @@
 //! Policies: what code must run on, which findings count, and what is accepted.
 //!
-//! Text becomes a tree of spelled values (`yaml`), the tree becomes a valid [`Policy`] or a list of
-//! every mistake ([`Diagnostics`]). A policy can be checked without an artifact: nothing here knows
-//! packages, device code or verdicts, does I/O or looks at the clock. The schema is the one of the
-//! README, version 1.
+//! Text becomes a tree of spelled values (`yaml`), the tree becomes what the file says (`validate`), files
+//! become a valid [`Policy`] or a list of every mistake ([`Diagnostics`]). A policy can be checked without an
+//! artifact: nothing here knows packages, device code or verdicts, does I/O or looks at the clock. The schema
+//! is the one of the README, version 1.
 
 mod command_line;
 mod date;
@@ -11,8 +11,12 @@ mod diag;
 mod fields;
 mod gpu;
 mod init;
+mod lint;
+mod load;
 mod pattern;
+mod place;
 mod presets;
+mod scope;
 mod target;
 mod validate;
 mod values;
@@ -25,16 +29,21 @@ pub use date::{Date, ParseDateError};
 pub use diag::{Diagnostic, Diagnostics};
 pub use gpu::{Given, GpuKey, TargetGpu};
 pub use init::init;
+pub use load::{IncludedFile, ReadInclude};
 pub use pattern::{LibraryGlob, PackagePattern, VersionPattern};
+pub use place::Place;
 pub use presets::Preset;
-pub use target::FleetTarget;
+pub use scope::Scope;
+pub use target::{FleetTarget, Tegra};
 pub use waiver::{Waiver, WaiverSubject};
 
 use crate::Error;
 use crate::rule::{Code, Level};
 use crate::tables::Tables;
 
-use diag::{Fault, Mistake, Source};
+use diag::{Fault, File};
+use place::Placed;
+use validate::SetThresholds;
 
 /// A valid policy.
 #[derive(Debug, Clone)]
@@ -42,14 +51,20 @@ use diag::{Fault, Mistake, Source};
 pub struct Policy {
     /// What code must run on, in file order, at least one.
     pub targets: Vec<FleetTarget>,
-    /// From which share of a library on a finding counts.
+    /// From which share of a library on a finding counts, where no scope says otherwise.
     pub thresholds: Thresholds,
     /// The packages of which a build without GPU code is a failure.
     pub expect_gpu: Vec<PackagePattern>,
+    /// The packages that the driver may compile at first use, without `jit-only`.
+    pub allow_jit: Vec<PackagePattern>,
+    /// Levels and thresholds for a part of what is judged, in file order; the last one counts.
+    pub scopes: Vec<Scope>,
     /// What is accepted, in file order.
     pub waivers: Vec<Waiver>,
     origin: String,
-    levels: BTreeMap<Code, Level>,
+    levels: BTreeMap<Code, Placed<Level>>,
+    set_thresholds: SetThresholds,
+    files: Vec<File>,
 }
 
 /// Shares of the general fatbins of a library, 0 to 1.
@@ -66,6 +81,18 @@ impl Default for Thresholds {
         Self {
             main_library: 0.5,
             partial_coverage: None,
+        }
+    }
+}
+
+impl Thresholds {
+    /// Takes what is set in place of what was.
+    fn apply(&mut self, set: &SetThresholds) {
+        if let Some(share) = &set.main_library {
+            self.main_library = share.value;
+        }
+        if let Some(share) = &set.partial_coverage {
+            self.partial_coverage = Some(share.value);
         }
     }
 }
@@ -94,40 +121,31 @@ impl Policy {
     ///
     /// Every mistake of the file, not only the first.
     pub fn parse(origin: &str, text: &str, tables: &Tables) -> Result<Self, Diagnostics> {
-        if text.len() > Self::MAX_BYTES {
-            let message = format!("the file is larger than {} bytes", Self::MAX_BYTES);
-            let mistake = Mistake::new(0..0, message).hint("is this a policy?");
-            return Err(Diagnostics::new(origin, Source::new(""), vec![mistake]));
-        }
-        let source = Source::new(text);
-        let mut check = fields::Check {
-            tables,
-            source: &source,
-            mistakes: Vec::new(),
-        };
-        let root = yaml::parse(source.as_str(), &mut check.mistakes);
-        let policy = root.and_then(|root| check.policy(origin, &root));
-        let mistakes = check.mistakes;
-        policy.ok_or_else(|| Diagnostics::new(origin, source, mistakes))
+        Self::parse_bytes(origin, text.as_bytes(), tables)
     }
 
-    /// Reads a policy from the bytes of a file.
+    /// Reads a policy from the bytes of a file. It may include presets, and no files.
     ///
     /// # Errors
     ///
     /// Every mistake of the file, not only the first.
     pub fn parse_bytes(origin: &str, bytes: &[u8], tables: &Tables) -> Result<Self, Diagnostics> {
-        match str::from_utf8(bytes) {
-            Ok(text) => Self::parse(origin, text, tables),
-            Err(error) => {
-                let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
-                let source = Source::new(str::from_utf8(valid).unwrap_or_default());
-                let end = source.as_str().len();
-                let message = "the file is not UTF-8 from here on";
-                let mistake = Mistake::new(end..end, message).hint("save it as UTF-8");
-                Err(Diagnostics::new(origin, source, vec![mistake]))
-            }
-        }
+        let mut none = |_: &str, _: &str| Err("other files are not read here".to_owned());
+        Self::parse_with(origin, bytes, tables, &mut none)
+    }
+
+    /// Reads a policy from the bytes of a file, and the files that it includes with `read`.
+    ///
+    /// # Errors
+    ///
+    /// Every mistake of the files, not only the first.
+    pub fn parse_with(
+        origin: &str,
+        bytes: &[u8],
+        tables: &Tables,
+        read: &mut ReadInclude<'_>,
+    ) -> Result<Self, Diagnostics> {
+        load::load(origin, bytes, tables, read)
     }
 
     /// The origin of targets that are given one by one.
@@ -150,15 +168,24 @@ impl Policy {
                 .map_err(Fault::into_usage_error)?,
             thresholds: Thresholds::default(),
             expect_gpu: Vec::new(),
+            allow_jit: Vec::new(),
+            scopes: Vec::new(),
             waivers: Vec::new(),
             origin: Self::BY_HAND.to_owned(),
             levels: BTreeMap::new(),
+            set_thresholds: SetThresholds::default(),
+            files: Vec::new(),
         })
     }
 
     /// The presets that come with the program.
     pub fn presets() -> &'static [Preset] {
         presets::ALL
+    }
+
+    /// The error that there is no preset of this name, which names those that there are.
+    pub fn unknown_preset(name: &str) -> Error {
+        presets::unknown(name).into_error(crate::ErrorKind::Policy)
     }
 
     /// A preset by its name; `None` if there is none of that name.
@@ -172,12 +199,50 @@ impl Policy {
         &self.origin
     }
 
-    /// The level of a rule: what the policy says, else the default.
+    /// The level of a rule where no scope says otherwise: what the policy says, else the default.
     pub fn level(&self, code: Code) -> Level {
         self.levels
             .get(&code)
-            .copied()
-            .unwrap_or(code.default_level())
+            .map_or(code.default_level(), |level| level.value)
+    }
+
+    /// The level of a rule for a subject: that of `allow-jit`, of the last scope that sets it, of the policy,
+    /// the default.
+    pub fn level_for(&self, code: Code, subject: &WaiverSubject<'_>) -> Level {
+        if code == Code::JitOnly && self.allows_jit(subject) {
+            return Level::Allow;
+        }
+        let scopes = self
+            .scopes
+            .iter()
+            .rev()
+            .filter(|scope| scope.matches(subject));
+        let mut set = scopes.filter_map(|scope| scope.levels.get(&code).copied());
+        set.next().unwrap_or_else(|| self.level(code))
+    }
+
+    /// Whether the subject may be compiled by the driver at first use.
+    fn allows_jit(&self, subject: &WaiverSubject<'_>) -> bool {
+        let target = self
+            .targets
+            .iter()
+            .find(|target| Some(target.name.as_str()) == subject.target);
+        let here = target
+            .map(|target| target.allow_jit.as_slice())
+            .unwrap_or_default();
+        let mut patterns = self.allow_jit.iter().chain(here);
+        subject
+            .package
+            .is_some_and(|package| patterns.any(|pattern| pattern.matches(package)))
+    }
+
+    /// The thresholds for a subject: those of the last scope that sets each, of the policy, the defaults.
+    pub fn thresholds_for(&self, subject: &WaiverSubject<'_>) -> Thresholds {
+        let mut thresholds = self.thresholds;
+        for scope in self.scopes.iter().filter(|scope| scope.matches(subject)) {
+            thresholds.apply(&scope.thresholds);
+        }
+        thresholds
     }
 
     /// Whether a build of this package without GPU code is a failure.

@@ -2,6 +2,9 @@
 //!
 //! Presets are files in `policies/`, so that people can read and copy them there.
 
+use super::diag::{Fault, quote};
+use super::values;
+
 /// A policy that comes with the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -10,6 +13,13 @@ pub struct Preset {
     pub name: &'static str,
     /// The policy file.
     pub text: &'static str,
+}
+
+/// What is said of a name that no preset has.
+pub(super) fn unknown(name: &str) -> Fault {
+    let names = ALL.iter().map(|preset| format!("`preset:{}`", preset.name));
+    Fault::new(format!("there is no preset {}", quote(name)))
+        .hint(format!("use one of {}", values::list(names)))
 }
 
 macro_rules! presets {

@@ -5,10 +5,14 @@
 use super::diag::Mistake;
 use super::fields::{Check, Fields, Keys};
 use super::gpu::{GpuKey, TargetGpu};
+use super::pattern::PackagePattern;
+use super::place::Place;
 use super::values;
 use super::yaml::{Node, Span};
+use crate::compat::Driver;
 use crate::cuda::DriverSpec;
 use crate::platform::{CpuArch, Os, Platform};
+use crate::tables::Tables;
 
 /// One kind of machine, or one pool of them, that code must run on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,10 +28,61 @@ pub struct FleetTarget {
     pub platform: Option<Platform>,
     /// Linux under Windows: the driver is that of Windows, and its number may be too.
     pub wsl: bool,
+    /// How code is taken of which NVIDIA does not promise that it runs on a Tegra GPU.
+    pub tegra: Tegra,
+    /// The packages that may be compiled by the driver at first use here, without `jit-only`.
+    pub allow_jit: Vec<PackagePattern>,
     /// The Python version, `3.12`, by which lock files choose wheels.
     pub python: Option<String>,
     /// The glibc version, `2.28`, by which lock files choose wheels.
     pub glibc: Option<String>,
+    /// Where it is written; none where it was given on the command line.
+    pub place: Option<Place>,
+    /// Where its driver is written.
+    pub(super) driver_place: Option<Place>,
+}
+
+/// How code is taken of which NVIDIA does not promise that it runs on a Tegra GPU: desktop cubins on Orin, say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Tegra {
+    /// It counts as code for the GPU, and `tegra-compatibility-unsure` says so.
+    #[default]
+    Lenient,
+    /// It does not count.
+    Strict,
+}
+
+impl Tegra {
+    /// Every value.
+    pub const ALL: [Self; 2] = [Self::Lenient, Self::Strict];
+
+    /// The name in policies.
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::Lenient => "lenient",
+            Self::Strict => "strict",
+        }
+    }
+}
+
+impl FleetTarget {
+    /// The driver as the rules see it. Its numbers are those of the platform, of `os` where the target names
+    /// none, and under WSL those of Windows where they have the form of Windows numbers.
+    pub fn known_driver<'t>(&self, os: Os, tables: &'t Tables) -> Driver<'t> {
+        let os = self.platform.map_or(os, |platform| platform.os);
+        let wsl = self.wsl && self.driver.as_ref().is_some_and(is_windows_number);
+        let os = if wsl { Os::Windows } else { os };
+        Driver::new(self.driver.clone(), os, tables)
+    }
+}
+
+/// Whether a driver has the form of Windows numbers: Linux versions have three parts since R390, Windows
+/// versions two.
+pub(super) fn is_windows_number(spec: &DriverSpec) -> bool {
+    match spec {
+        DriverSpec::Exact(version) => version.to_string().matches('.').count() == 1,
+        DriverSpec::Branch(_) => false,
+    }
 }
 
 /// Where the Windows Subsystem for Linux has CUDA.
@@ -36,7 +91,18 @@ const WSL_PLATFORM: Platform = Platform::new(Os::Linux, CpuArch::Amd64);
 const KEYS: Keys = Keys {
     of: "a target",
     valid: &[
-        "name", "gpu", "cc", "pci", "instance", "driver", "platform", "wsl", "python", "glibc",
+        "name",
+        "gpu",
+        "cc",
+        "pci",
+        "instance",
+        "driver",
+        "platform",
+        "wsl",
+        "tegra",
+        "allow-jit",
+        "python",
+        "glibc",
     ],
 };
 
@@ -66,11 +132,14 @@ impl Check<'_> {
             self.missing(&fields, "a target", "`name`", hint);
         }
         let gpus = self.gpus(&fields);
-        let driver = self.value(fields.get("driver"), values::driver);
+        let driver_field = fields.get("driver");
+        let driver = self.value(driver_field, values::driver);
         let platform = self.platform(&fields, &gpus);
         let wsl = self
             .value(fields.get("wsl"), values::switch)
             .unwrap_or(false);
+        let tegra = self.value(fields.get("tegra"), values::tegra);
+        let allow_jit = self.packages(fields.get("allow-jit"));
         let python = self.value(fields.get("python"), values::python);
         let glibc = self.value(fields.get("glibc"), values::glibc);
         if let (true, Some(platform), Some(field)) = (wsl, platform, fields.get("wsl"))
@@ -88,8 +157,12 @@ impl Check<'_> {
             driver,
             platform: platform.or(wsl.then_some(WSL_PLATFORM)),
             wsl,
+            tegra: tegra.unwrap_or_default(),
+            allow_jit,
             python,
             glibc,
+            place: Some(self.place(&fields.start)),
+            driver_place: driver_field.map(|field| self.place(&field.node.span)),
         });
         Checked { name, target }
     }

@@ -1,17 +1,19 @@
-//! The node tree of a file to a valid policy, with every mistake of the file.
+//! The node tree of one file to what it says, with every mistake of the file.
 //!
-//! Knows the schema of policies, version 1, at its top level; targets and waivers are checked
-//! beside their types.
+//! Knows the schema of policies, version 1, at its top level; targets, scopes and waivers are checked
+//! beside their types. What files say together is put together in `load`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::diag::{Mistake, quote};
 use super::fields::{Check, Field, Fields, Keys};
 use super::pattern::PackagePattern;
+use super::place::Placed;
+use super::scope::Scope;
 use super::target::FleetTarget;
 use super::values;
+use super::waiver::{Named, Waiver};
 use super::yaml::{Node, Span};
-use super::{Policy, Thresholds};
 use crate::rule::{Code, Level};
 
 /// The version of policies that this release reads.
@@ -21,22 +23,65 @@ const KEYS: Keys = Keys {
     of: "a policy",
     valid: &[
         "version",
+        "include",
         "targets",
         "levels",
         "thresholds",
         "expect-gpu",
+        "allow-jit",
+        "scopes",
         "waivers",
     ],
 };
+
+/// What to do where a policy has no targets.
+pub(super) const WRITE_TARGETS: &str =
+    "say what the code must run on: `- name: prod-h100` and `gpu: H100`";
 
 const THRESHOLDS: Keys = Keys {
     of: "`thresholds`",
     valid: &["main-library", "partial-coverage"],
 };
 
+/// What one file says.
+#[derive(Debug)]
+pub(super) struct Part {
+    /// Where its map begins.
+    pub(super) start: Span,
+    /// The files that it includes.
+    pub(super) includes: Vec<Named>,
+    /// Whether it has a list of targets, perhaps a wrong one.
+    pub(super) has_targets: bool,
+    /// Whether the names of all its targets could be read.
+    pub(super) names_known: bool,
+    pub(super) targets: Vec<FleetTarget>,
+    pub(super) levels: BTreeMap<Code, Placed<Level>>,
+    pub(super) thresholds: SetThresholds,
+    pub(super) expect_gpu: Vec<PackagePattern>,
+    pub(super) allow_jit: Vec<PackagePattern>,
+    pub(super) scopes: Vec<Scope>,
+    pub(super) waivers: Vec<Waiver>,
+    /// The targets that its scopes and waivers name.
+    pub(super) named: Vec<Named>,
+}
+
+impl Part {
+    /// The names of its targets.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.targets.iter().map(|target| target.name.as_str())
+    }
+}
+
+/// The thresholds that are set, each with its place.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SetThresholds {
+    pub(super) main_library: Option<Placed<f64>>,
+    pub(super) partial_coverage: Option<Placed<f64>>,
+}
+
 impl Check<'_> {
-    /// The policy, if no mistake was recorded.
-    pub(super) fn policy(&mut self, origin: &str, root: &Node) -> Option<Policy> {
+    /// What the file says; nothing if it cannot be read at all.
+    pub(super) fn part(&mut self, root: &Node) -> Option<Part> {
         let mut fields = self.fields(root, KEYS.of)?;
         let version = fields.get("version");
         // The keys of another version are not ours to judge.
@@ -48,36 +93,54 @@ impl Check<'_> {
             let hint = format!("write `version: {VERSION}`");
             self.missing(&fields, "a policy", "`version`", &hint);
         }
-        let (targets, names) = self.targets(&fields);
-        let levels = fields
-            .get("levels")
-            .map(|field| self.levels(field))
-            .unwrap_or_default();
-        let thresholds = fields
-            .get("thresholds")
-            .map(|field| self.thresholds(field))
-            .unwrap_or_default();
-        let expect_gpu = fields
-            .get("expect-gpu")
-            .map(|field| self.expect_gpu(field))
-            .unwrap_or_default();
-        let mut waivers = Vec::new();
-        if let Some(field) = fields.get("waivers") {
-            for node in self
-                .items(field, "- rule: partial-coverage")
-                .unwrap_or_default()
-            {
-                waivers.extend(self.waiver(node, names.as_ref()));
-            }
+        let mut includes = Vec::new();
+        if let Some(field) = fields.get("include") {
+            let texts = self.texts(field);
+            includes.extend(
+                texts
+                    .into_iter()
+                    .map(|(text, span)| (text.to_owned(), span.clone())),
+            );
         }
-        self.mistakes.is_empty().then(|| Policy {
-            origin: origin.to_owned(),
-            targets,
-            thresholds,
-            expect_gpu,
+        let targets = self.targets(&fields);
+        let names_known = targets.is_some();
+        let mut named = Vec::new();
+        let scopes = self.each(&fields, "scopes", "- package: torch", |check, node| {
+            check.scope(node, &mut named)
+        });
+        let waivers = self.each(
+            &fields,
+            "waivers",
+            "- rule: partial-coverage",
+            |check, node| check.waiver(node, &mut named),
+        );
+        Some(Part {
+            includes,
+            has_targets: fields.has("targets"),
+            names_known,
+            targets: targets.unwrap_or_default(),
+            levels: self.levels(fields.get("levels")),
+            thresholds: self.thresholds(fields.get("thresholds")),
+            expect_gpu: self.packages(fields.get("expect-gpu")),
+            allow_jit: self.packages(fields.get("allow-jit")),
+            scopes,
             waivers,
-            levels,
+            named,
+            start: fields.start,
         })
+    }
+
+    /// What `read` makes of the items of a list; nothing at all counts as an empty one.
+    fn each<T>(
+        &mut self,
+        fields: &Fields<'_>,
+        key: &str,
+        example: &str,
+        mut read: impl FnMut(&mut Self, &Node) -> Option<T>,
+    ) -> Vec<T> {
+        let items = fields.get(key).and_then(|field| self.items(field, example));
+        let items = items.unwrap_or_default().iter();
+        items.filter_map(|node| read(self, node)).collect()
     }
 
     /// Whether this is a policy of a version that this release does not read.
@@ -104,21 +167,16 @@ impl Check<'_> {
         }
     }
 
-    /// The targets, and the names of all of them where the list could be read.
-    fn targets(&mut self, fields: &Fields<'_>) -> (Vec<FleetTarget>, Option<BTreeSet<String>>) {
-        let hint = "say what the code must run on: `- name: prod-h100` and `gpu: H100`";
+    /// The targets; nothing where the list could not be read.
+    fn targets(&mut self, fields: &Fields<'_>) -> Option<Vec<FleetTarget>> {
         let Some(field) = fields.get("targets") else {
-            if !fields.has("targets") {
-                self.missing(fields, "a policy", "`targets`", hint);
-            }
-            return (Vec::new(), None);
+            // perhaps misspelled: then its names are not known
+            return (!fields.has("targets")).then(Vec::new);
         };
-        let Some(items) = self.items(field, "- name: prod-h100") else {
-            return (Vec::new(), None);
-        };
+        let items = self.items(field, "- name: prod-h100")?;
         if items.is_empty() {
             let message = "`targets` is empty, so nothing would be judged";
-            self.report(Mistake::new(field.key_span.clone(), message).hint(hint));
+            self.report(Mistake::new(field.key_span.clone(), message).hint(WRITE_TARGETS));
         }
         let mut targets = Vec::new();
         let mut names: BTreeMap<String, &Span> = BTreeMap::new();
@@ -139,14 +197,14 @@ impl Check<'_> {
                 names.insert(name, span);
             }
         }
-        (targets, Some(names.into_keys().collect()))
+        Some(targets)
     }
 
-    fn levels(&mut self, field: Field<'_>) -> BTreeMap<Code, Level> {
+    pub(super) fn levels(&mut self, field: Option<Field<'_>>) -> BTreeMap<Code, Placed<Level>> {
         let mut levels = BTreeMap::new();
-        if field.node.value.is_null() {
+        let Some(field) = field.filter(|field| !field.node.value.is_null()) else {
             return levels;
-        }
+        };
         let Some(fields) = self.fields(field.node, "`levels`") else {
             return levels;
         };
@@ -154,32 +212,39 @@ impl Check<'_> {
             let code = self.accept(field.key_span, || values::code(field.key));
             let text = self.text(field);
             if let (Some(code), Some((text, span))) = (code, text)
-                && let Some(level) = self.accept(span, || values::level(code, text))
+                && let Some(value) = self.accept(span, || values::level(code, text))
             {
-                levels.insert(code, level);
+                let place = self.place(field.key_span);
+                levels.insert(code, Placed { value, place });
             }
         }
         levels
     }
 
-    fn thresholds(&mut self, field: Field<'_>) -> Thresholds {
-        let mut thresholds = Thresholds::default();
-        if field.node.value.is_null() {
-            return thresholds;
+    pub(super) fn thresholds(&mut self, field: Option<Field<'_>>) -> SetThresholds {
+        let Some(field) = field.filter(|field| !field.node.value.is_null()) else {
+            return SetThresholds::default();
+        };
+        let Some(fields) = self.known_fields(field.node, &THRESHOLDS) else {
+            return SetThresholds::default();
+        };
+        let mut share = |key: &str| {
+            let field = fields.get(key)?;
+            let value = self.value(Some(field), values::share)?;
+            let place = self.place(field.key_span);
+            Some(Placed { value, place })
+        };
+        SetThresholds {
+            main_library: share("main-library"),
+            partial_coverage: share("partial-coverage"),
         }
-        if let Some(fields) = self.known_fields(field.node, &THRESHOLDS) {
-            if let Some(share) = self.value(fields.get("main-library"), values::share) {
-                thresholds.main_library = share;
-            }
-            thresholds.partial_coverage = self.value(fields.get("partial-coverage"), values::share);
-        }
-        thresholds
     }
 
-    fn expect_gpu(&mut self, field: Field<'_>) -> Vec<PackagePattern> {
-        if field.node.value.is_null() {
+    /// The package names of a field that takes one or a list of them.
+    pub(super) fn packages(&mut self, field: Option<Field<'_>>) -> Vec<PackagePattern> {
+        let Some(field) = field.filter(|field| !field.node.value.is_null()) else {
             return Vec::new();
-        }
+        };
         let texts = self.texts(field);
         texts
             .into_iter()

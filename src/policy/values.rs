@@ -4,6 +4,7 @@
 //! came from.
 
 use super::diag::{Fault, quote};
+use super::target::Tegra;
 use crate::cuda::DriverSpec;
 use crate::platform::Platform;
 use crate::rule::{Code, Level};
@@ -114,6 +115,15 @@ pub(super) fn share(text: &str) -> Result<f64, Fault> {
                 .hint("write a number such as `0.5`, which is half"),
         ),
     }
+}
+
+/// How code for other chips counts on Tegra.
+pub(super) fn tegra(text: &str) -> Result<Tegra, Fault> {
+    let found = Tegra::ALL.into_iter().find(|tegra| tegra.id() == text);
+    found.ok_or_else(|| {
+        Fault::new(format!("{} is not a way to take Tegra GPUs", quote(text)))
+            .hint("write `lenient`, which is the default, or `strict`")
+    })
 }
 
 /// `true` or `false`.

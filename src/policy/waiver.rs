@@ -7,10 +7,11 @@ use std::collections::BTreeSet;
 
 use super::date::{Date, ParseDateError};
 use super::diag::{Fault, Mistake, quote};
-use super::fields::{Check, Keys};
+use super::fields::{Check, Fields, Keys};
 use super::pattern::{LibraryGlob, PackagePattern, VersionPattern};
+use super::place::Place;
 use super::values;
-use super::yaml::Node;
+use super::yaml::{Node, Span};
 use crate::rule::Code;
 
 /// An accepted finding.
@@ -30,8 +31,10 @@ pub struct Waiver {
     pub reason: String,
     /// The last day on which it applies.
     pub until: Date,
-    /// The line of the policy file where it begins, counted from 1.
-    pub line: usize,
+    /// Where it begins.
+    pub place: Place,
+    /// Where `until` is.
+    pub(super) until_place: Place,
 }
 
 /// What a finding is about, as far as waivers can tell findings apart.
@@ -47,29 +50,34 @@ pub struct WaiverSubject<'a> {
     pub target: Option<&'a str>,
 }
 
+impl WaiverSubject<'_> {
+    /// Whether it has everything that is named: a pattern for libraries does not mean a package as a whole.
+    pub(super) fn is_named(
+        &self,
+        package: Option<&PackagePattern>,
+        version: Option<&VersionPattern>,
+        library: Option<&LibraryGlob>,
+        targets: &[String],
+    ) -> bool {
+        package.is_none_or(|p| self.package.is_some_and(|name| p.matches(name)))
+            && version.is_none_or(|p| self.version.is_some_and(|version| p.matches(version)))
+            && library.is_none_or(|p| self.library.is_some_and(|member| p.matches(member)))
+            && (targets.is_empty()
+                || self
+                    .target
+                    .is_some_and(|name| targets.iter().any(|t| t == name)))
+    }
+}
+
 impl Waiver {
     /// Whether it means a finding of `rule` about `subject`, whatever the day.
     ///
     /// What the waiver names, the subject must have: a waiver for a library does not accept a
     /// finding about a package as a whole.
     pub fn matches(&self, rule: Code, subject: &WaiverSubject<'_>) -> bool {
+        let (package, version) = (self.package.as_ref(), self.version.as_ref());
         self.rule == rule
-            && self
-                .package
-                .as_ref()
-                .is_none_or(|p| subject.package.is_some_and(|name| p.matches(name)))
-            && self
-                .version
-                .as_ref()
-                .is_none_or(|p| subject.version.is_some_and(|version| p.matches(version)))
-            && self
-                .library
-                .as_ref()
-                .is_none_or(|p| subject.library.is_some_and(|member| p.matches(member)))
-            && (self.targets.is_empty()
-                || subject
-                    .target
-                    .is_some_and(|name| self.targets.iter().any(|t| t == name)))
+            && subject.is_named(package, version, self.library.as_ref(), &self.targets)
     }
 
     /// Whether it no longer applies on the day `today`.
@@ -85,14 +93,31 @@ const KEYS: Keys = Keys {
     ],
 };
 
+/// A target that is named, and where.
+pub(super) type Named = (String, Span);
+
 impl Check<'_> {
-    /// Checks one waiver. `names` are the targets of the policy; `None` where they could not be
-    /// read.
-    pub(super) fn waiver(
+    /// The names of targets in a list of them.
+    pub(super) fn named_targets(
         &mut self,
-        node: &Node,
-        names: Option<&BTreeSet<String>>,
-    ) -> Option<Waiver> {
+        fields: &Fields<'_>,
+        named: &mut Vec<Named>,
+    ) -> Vec<String> {
+        let Some(field) = fields.get("targets") else {
+            return Vec::new();
+        };
+        let texts = self.texts(field);
+        named.extend(
+            texts
+                .iter()
+                .map(|(text, span)| ((*text).to_owned(), (*span).clone())),
+        );
+        texts.into_iter().map(|(text, _)| text.to_owned()).collect()
+    }
+
+    /// Checks one waiver. The targets that it names are added to `named`: whether there are such is not known
+    /// before all files are read.
+    pub(super) fn waiver(&mut self, node: &Node, named: &mut Vec<Named>) -> Option<Waiver> {
         let fields = self.known_fields(node, &KEYS)?;
         let missing: Vec<String> = ["rule", "reason", "until"]
             .into_iter()
@@ -119,15 +144,8 @@ impl Check<'_> {
                     .hint("add `package`, or remove `version`"),
             );
         }
-        let mut targets = Vec::new();
-        if let Some(field) = fields.get("targets") {
-            for (text, span) in self.texts(field) {
-                targets.extend(self.accept(span, || match names {
-                    Some(names) if !names.contains(text) => Err(unknown_target(text, names)),
-                    _ => Ok(text.to_owned()),
-                }));
-            }
-        }
+        let targets = self.named_targets(&fields, named);
+        let until_place = self.place(fields.get("until").map_or(&fields.start, |f| &f.node.span));
         Some(Waiver {
             rule: rule?,
             package,
@@ -136,7 +154,8 @@ impl Check<'_> {
             targets,
             reason: reason?,
             until: until?,
-            line: self.source.position(fields.start.start).0,
+            place: self.place(&fields.start),
+            until_place,
         })
     }
 }
@@ -167,12 +186,12 @@ fn until(text: &str) -> Result<Date, Fault> {
     })
 }
 
-fn unknown_target(text: &str, names: &BTreeSet<String>) -> Fault {
+pub(super) fn unknown_target(text: &str, names: &BTreeSet<&str>) -> Fault {
     let fault = Fault::new(format!(
         "no target of this policy is called {}",
         quote(text)
     ));
-    match values::nearest(text, names.iter().map(String::as_str)) {
+    match values::nearest(text, names.iter().copied()) {
         Some(name) => fault.hint(format!("did you mean {}?", quote(name))),
         None if names.len() <= 10 => fault.hint(format!(
             "its targets are {}",
@@ -186,6 +205,15 @@ fn unknown_target(text: &str, names: &BTreeSet<String>) -> Fault {
 mod tests {
     use super::*;
 
+    fn place() -> Place {
+        Place {
+            origin: "smgate.yaml".to_owned(),
+            line: 1,
+            file: 0,
+            span: 0..0,
+        }
+    }
+
     fn waiver() -> Waiver {
         Waiver {
             rule: Code::PartialCoverage,
@@ -195,7 +223,8 @@ mod tests {
             targets: vec!["t4-pool".to_owned()],
             reason: "not called".to_owned(),
             until: "2027-03-01".parse().unwrap(),
-            line: 1,
+            place: place(),
+            until_place: place(),
         }
     }
 

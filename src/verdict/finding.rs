@@ -1,5 +1,6 @@
 //! Findings: what a rule says about a subject, with evidence and one next step.
 
+use crate::policy::WaiverSubject;
 use crate::rule::{Code, Level};
 
 /// A judgement of one rule about one subject.
@@ -88,6 +89,17 @@ impl Finding {
     pub(super) fn evidence(mut self, line: impl Into<String>) -> Self {
         self.evidence.push(line.into());
         self
+    }
+
+    /// What it is about, as policies tell findings apart.
+    pub(super) fn subject(&self) -> WaiverSubject<'_> {
+        let package = self.package.as_ref();
+        WaiverSubject {
+            package: package.map(|package| package.name.as_str()),
+            version: package.and_then(|package| package.version.as_deref()),
+            library: self.library.as_deref(),
+            target: self.target.as_deref(),
+        }
     }
 
     /// Whether it has an effect on the verdict.

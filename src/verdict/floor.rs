@@ -3,7 +3,7 @@
 //! Rules 1.9 and 4.5 (CUDA runtime), the first driver that knows a GPU, 2.3 (PTX ISA where code is
 //! compiled) and 2.13 (compression).
 
-use crate::compat::Driver;
+use crate::compat::{Driver, first_driver};
 use crate::cuda::{ComputeCapability, DriverSpec, PtxIsa, ToolkitVersion};
 use crate::device::Coding;
 use crate::inventory::Library;
@@ -147,13 +147,7 @@ pub(super) fn of_library(
 
 /// The first driver that knows GPUs of a capability.
 pub(super) fn of_gpu(cc: ComputeCapability, os: Os, tables: &Tables) -> Option<Floor> {
-    let first = tables.capability(cc)?.first_driver.as_ref()?;
-    let exact = first
-        .linux
-        .clone()
-        .filter(|_| os == Os::Linux)
-        .map(DriverSpec::Exact);
-    let driver = exact.or(first.branch.map(DriverSpec::Branch))?;
+    let driver = first_driver(cc, os, tables)?;
     Some(Floor {
         driver,
         mechanism: Mechanism::Gpu(cc),

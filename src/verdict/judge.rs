@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::compat::{Driver, Meets};
 use crate::inventory::{Artifact, ArtifactKind, Library};
 use crate::platform::Os;
-use crate::policy::{FleetTarget, Policy};
+use crate::policy::{FleetTarget, Policy, WaiverSubject};
 use crate::problem::{Extent, Problem};
 use crate::rule::{Code, Level};
 use crate::tables::Tables;
@@ -13,7 +13,7 @@ use crate::tables::Tables;
 use super::finding::{Finding, PackageName};
 use super::floor::{Floor, Mechanism};
 use super::words::Subject;
-use super::{Row, Verdict, artifact, floor, package, target, words};
+use super::{Row, Verdict, artifact, floor, package, words};
 
 /// One artifact on its way to rows and findings.
 pub(super) struct Judge<'a> {
@@ -34,7 +34,7 @@ impl Judge<'_> {
             }
             let raised_by_threshold = found.level > found.code.default_level();
             if !raised_by_threshold {
-                found.level = self.policy.level(found.code);
+                found.level = self.policy.level_for(found.code, &found.subject());
             }
             findings.push(found);
         };
@@ -123,7 +123,7 @@ impl Judge<'_> {
     ) -> (Row, Vec<Finding>) {
         let loaded = artifact::for_platform(libraries, target);
         let os = artifact::os_of(self.artifact, libraries);
-        let driver = target::driver(target, os.unwrap_or(Os::Linux), self.tables);
+        let driver = target.known_driver(os.unwrap_or(Os::Linux), self.tables);
         let mut findings = Vec::new();
         let mut floors = Vec::new();
         let mut has_code = false;
@@ -136,10 +136,7 @@ impl Judge<'_> {
                 os: driver.os(),
                 tables: self.tables,
             };
-            let name = package.map(|package| package.name.as_str());
-            let thresholds = &self.policy.thresholds;
-            let mut on_gpu =
-                package::judge(name, &loaded, subject, &driver, thresholds, self.tables);
+            let mut on_gpu = package::judge(&loaded, subject, &driver, self.policy);
             has_code |= on_gpu.has_code;
             notes.extend(on_gpu.siblings.take().filter(|note| !notes.contains(note)));
             findings.append(&mut on_gpu.findings);
@@ -152,7 +149,8 @@ impl Judge<'_> {
             floors.append(&mut on_gpu.floors);
         }
         let mismatch = artifact::platform_mismatch(self.artifact, libraries, target);
-        if mismatch.is_some() && self.mismatch_denies() {
+        let subject = package::subject(package, None, target);
+        if mismatch.is_some() && self.mismatch_denies(&subject) {
             // what the wrong file needs is no advice
             findings.clear();
             floors.clear();
@@ -191,9 +189,9 @@ impl Judge<'_> {
     }
 
     /// Whether a package for another platform fails, whatever else is wrong with it.
-    fn mismatch_denies(&self) -> bool {
+    fn mismatch_denies(&self, subject: &WaiverSubject<'_>) -> bool {
         let waivers = &self.policy.waivers;
-        self.policy.level(Code::PlatformMismatch) == Level::Deny
+        self.policy.level_for(Code::PlatformMismatch, subject) == Level::Deny
             && !waivers
                 .iter()
                 .any(|waiver| waiver.rule == Code::PlatformMismatch)
@@ -227,13 +225,7 @@ impl Judge<'_> {
         if let Some(highest) = highest {
             findings.push(words::driver_too_old(subject, highest, &unmet));
         }
-        let last = self
-            .tables
-            .capability(subject.gpu.cc)
-            .and_then(|row| row.last_branch);
-        if let (Some(last), Some(have)) = (last, driver.branch_number())
-            && have > last
-        {
+        if let Some(last) = driver.dropped(subject.gpu.cc) {
             let spec = driver.spec().map(ToString::to_string).unwrap_or_default();
             findings.push(words::driver_dropped(subject, &spec, &last.to_string()));
         }

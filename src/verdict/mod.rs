@@ -13,7 +13,6 @@ mod floor;
 mod judge;
 mod package;
 mod state;
-mod target;
 #[cfg(test)]
 mod tests;
 mod waive;

@@ -9,12 +9,12 @@ use crate::compat::{Driver, Meets};
 use crate::cuda::Suffix;
 use crate::device::{HostFormat, ImageKind};
 use crate::inventory::Library;
-use crate::policy::Thresholds;
+use crate::policy::{FleetTarget, Policy, Thresholds, WaiverSubject};
 use crate::rule::Code;
 use crate::tables::{FamilyRow, RoleRow, Tables};
 
 use super::coverage::{Count, Coverage, Extent, HALF, own_fatbins, own_targets};
-use super::finding::Finding;
+use super::finding::{Finding, PackageName};
 use super::floor::{self, Floor};
 use super::state::On;
 use super::words::{self, Subject};
@@ -41,6 +41,8 @@ struct Judged<'l> {
     figures: Coverage,
     /// Whether the package links or assembles it at run time, so that the driver compiles none of it.
     linked: bool,
+    /// From which share on a finding counts.
+    thresholds: Thresholds,
 }
 
 impl Judged<'_> {
@@ -60,23 +62,26 @@ impl Judged<'_> {
 
 /// Judges `libraries` of one package on one GPU.
 pub(super) fn judge<'l>(
-    package: Option<&str>,
     libraries: &[&'l Library],
     subject: Subject<'_>,
     driver: &Driver<'_>,
-    thresholds: &Thresholds,
-    tables: &Tables,
+    policy: &Policy,
 ) -> OnGpu {
+    let tables = subject.tables;
+    let package = subject.package.map(|package| package.name.as_str());
     let any = driver.any();
     let cc = subject.gpu.cc;
-    let on = On { cc, driver, tables };
-    let free = On {
+    let on = On {
         cc,
-        driver: &any,
+        tegra: subject.target.tegra,
+        driver,
         tables,
     };
-    let mut shares = vec![HALF, thresholds.main_library];
-    shares.extend(thresholds.partial_coverage);
+    let free = On { driver: &any, ..on };
+    let thresholds = |library: &Library| {
+        let path = Some(library.path.as_str());
+        policy.thresholds_for(&self::subject(subject.package, path, subject.target))
+    };
     let mut judged: Vec<Judged<'l>> = Vec::new();
     let mut result = OnGpu::default();
     for library in libraries.iter().copied() {
@@ -89,9 +94,13 @@ pub(super) fn judge<'l>(
                 .extend(floor::of_library(library, None, driver, tables));
             continue;
         };
+        let thresholds = thresholds(library);
+        let mut shares = vec![HALF, thresholds.main_library];
+        shares.extend(thresholds.partial_coverage);
         judged.push(Judged {
             library,
             figures: coverage.figures(library, on, &shares),
+            thresholds,
             coverage,
             free,
             linked,
@@ -110,7 +119,7 @@ pub(super) fn judge<'l>(
     }
     let main = main_library(&judged);
     for (index, one) in judged.iter().enumerate() {
-        let share = thresholds.main_library;
+        let share = one.thresholds.main_library;
         let is_main = main == Some(index);
         let would_do = |coverage: &Coverage| {
             coverage.extent() != Extent::None && (!is_main || coverage.carries(share))
@@ -122,7 +131,8 @@ pub(super) fn judge<'l>(
                 words::main_lacks(subject, code, one.library, &one.figures)
             }
             Extent::Partial => {
-                let denied = thresholds
+                let denied = one
+                    .thresholds
                     .partial_coverage
                     .is_some_and(|share| !one.coverage.carries(share));
                 words::partial(subject, one.library, &one.figures, denied)
@@ -139,6 +149,20 @@ pub(super) fn judge<'l>(
         }
     }
     result
+}
+
+/// A package on a target, or one of its libraries, as policies tell subjects apart.
+pub(super) fn subject<'a>(
+    package: Option<&'a PackageName>,
+    library: Option<&'a str>,
+    target: &'a FleetTarget,
+) -> WaiverSubject<'a> {
+    WaiverSubject {
+        package: package.map(|package| package.name.as_str()),
+        version: package.and_then(|package| package.version.as_deref()),
+        library,
+        target: Some(&target.name),
+    }
 }
 
 fn role<'t>(package: Option<&str>, library: &Library, tables: &'t Tables) -> Option<&'t RoleRow> {

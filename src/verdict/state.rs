@@ -3,6 +3,7 @@
 use crate::compat::{Driver, Fit, cubin_fit, ptx_fit};
 use crate::cuda::{ComputeCapability, PtxIsa, SmTarget};
 use crate::device::{Coding, ImageKey, ImageKind};
+use crate::policy::Tegra;
 use crate::tables::Tables;
 
 /// What happens when a fatbin is loaded on a GPU, best first.
@@ -53,6 +54,8 @@ impl Judged {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct On<'a> {
     pub(super) cc: ComputeCapability,
+    /// Whether code counts of which nobody promises that it runs.
+    pub(super) tegra: Tegra,
     pub(super) driver: &'a Driver<'a>,
     pub(super) tables: &'a Tables,
 }
@@ -71,8 +74,8 @@ pub(super) fn judge(images: impl IntoIterator<Item = ImageKey>, on: On<'_>) -> J
                 Fit::Yes if cubin.is_none_or(|(best, _)| best < target) => {
                     cubin = Some((target, image));
                 }
-                Fit::Unsure => unsure = Some(image),
-                Fit::Yes | Fit::No => {}
+                Fit::Unsure if on.tegra == Tegra::Lenient => unsure = Some(image),
+                Fit::Yes | Fit::No | Fit::Unsure => {}
             },
             ImageKind::Ptx | ImageKind::RelocatablePtx => {
                 let closer = ptx.is_none_or(|(best, _)| best < target);

@@ -1,6 +1,6 @@
 //! Waivers applied to findings: what is accepted, what is past its date, what matches nothing.
 
-use crate::policy::{Date, Policy, WaiverSubject};
+use crate::policy::{Date, Policy};
 use crate::rule::Code;
 
 use super::finding::{Finding, WaivedBy};
@@ -12,23 +12,9 @@ pub(super) fn apply(policy: &Policy, today: Date, findings: &mut Vec<Finding>) {
     for waiver in &policy.waivers {
         let matching: Vec<&mut Finding> = findings
             .iter_mut()
-            .filter(|finding| {
-                let subject = WaiverSubject {
-                    package: finding
-                        .package
-                        .as_ref()
-                        .map(|package| package.name.as_str()),
-                    version: finding
-                        .package
-                        .as_ref()
-                        .and_then(|package| package.version.as_deref()),
-                    library: finding.library.as_deref(),
-                    target: finding.target.as_deref(),
-                };
-                waiver.matches(finding.code, &subject)
-            })
+            .filter(|finding| waiver.matches(finding.code, &finding.subject()))
             .collect();
-        let place = format!("{}, line {}", policy.origin(), waiver.line);
+        let place = waiver.place.to_string();
         let (rule, until) = (waiver.rule, waiver.until);
         if waiver.expired(today) {
             let message = format!("the waiver of `{rule}` ended on {until}");

@@ -28,12 +28,7 @@ pub(super) struct Subject<'a> {
 impl Subject<'_> {
     /// The GPU as sentences name it: `H100 (9.0)`.
     pub(super) fn gpu_name(&self) -> String {
-        let cc = self.gpu.cc.to_string();
-        if self.gpu.name.ends_with(&cc) {
-            self.gpu.name.clone()
-        } else {
-            format!("{} ({cc})", self.gpu.name)
-        }
+        self.gpu.to_string()
     }
 
     fn sm(&self) -> SmTarget {

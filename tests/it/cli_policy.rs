@@ -275,3 +275,57 @@ fn help_and_version_are_no_errors() {
         );
     }
 }
+
+#[test]
+fn a_shared_base_is_read_from_the_folder_of_the_file_that_includes_it() {
+    let place = Place::new();
+    place.write("fleet/base.yaml", H100);
+    place.write(
+        "app/smgate.yaml",
+        "version: 1\ninclude: ../fleet/base.yaml\n",
+    );
+    let input = simple("pkg", &[("sm_80 sm_90", 1)]);
+    let name = input.file_name();
+    place.write(&format!("app/src/{name}"), input.build());
+    let run = place.run_in("app/src", &["check", &name]);
+    assert_eq!(run.status, 0, "{run:?}");
+    // what the base gets wrong is told with its own name
+    place.write("fleet/base.yaml", H100.replace("H100", "H10O"));
+    let run = place.run_in("app/src", &["check", &name]);
+    assert_eq!((run.status, run.stdout.as_str()), (2, ""));
+    assert!(run.stderr.contains("base.yaml:2:28"), "{}", run.stderr);
+    // by another name of the same file too
+    place.write(
+        "fleet/base.yaml",
+        "version: 1\ninclude: ../app/../app/smgate.yaml\n",
+    );
+    let run = place.run_in("app", &["policy", "lint"]);
+    assert_eq!(run.status, 2);
+    assert!(run.stderr.contains("includes itself"), "{}", run.stderr);
+    place.write("app/smgate.yaml", "version: 1\ninclude: gone.yaml\n");
+    let run = place.run_in("app", &["policy", "lint"]);
+    assert_eq!(run.status, 2);
+    assert!(run.stderr.contains("smgate.yaml:2:10"), "{}", run.stderr);
+}
+
+#[test]
+fn lint_warns_of_what_is_doubtful_and_stays_valid() {
+    let place = Place::new();
+    let waiver = "waivers: [{rule: jit-only, reason: x, until: 2027-01-14}]\n";
+    place.write(
+        "smgate.yaml",
+        format!("{}{waiver}", H100.replace("H100", "B200")),
+    );
+    let lint = |day: &str| place.run(&["policy", "lint", "--today", day]);
+    let run = lint("2027-01-15");
+    assert_eq!(run.status, 0, "{run:?}");
+    assert!(
+        run.stderr
+            .contains("warning: driver R550 does not know B200"),
+        "{}",
+        run.stderr
+    );
+    assert!(run.stderr.contains("ended on 2027-01-14"), "{}", run.stderr);
+    assert!(!lint("2027-01-14").stderr.contains("ended on"));
+    assert_eq!(lint("tomorrow").status, 2);
+}

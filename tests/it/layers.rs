@@ -21,7 +21,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("facts", &["tables", "compat"]),
     ("source", &["archive"]),
     ("inventory", &["tables", "device", "archive", "source"]),
-    ("policy", &["tables"]),
+    ("policy", &["tables", "compat"]),
     (
         "verdict",
         &["tables", "device", "compat", "inventory", "policy"],

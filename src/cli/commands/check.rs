@@ -1,18 +1,17 @@
 //! `smgate check`: the gate.
 
 use std::io::Write as _;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::cli::args::{Check, FailOn};
 use crate::cli::{Exit, Failure, Output, unless_closed};
 use crate::inventory::from_json;
-use crate::policy::{Date, Policy};
+use crate::policy::Policy;
 use crate::report::{HumanOptions, write_check};
 use crate::tables::Tables;
 use crate::verdict::{EvaluateOptions, evaluate};
 use crate::{Error, ErrorKind};
 
-use super::{load_policy, nothing_read, read_file, require_something, scan_inputs};
+use super::{load_policy, nothing_read, read_file, require_something, scan_inputs, today};
 
 pub(in crate::cli) fn run(args: &Check, tables: &Tables, output: &Output) -> Result<Exit, Failure> {
     // mistakes in the policy are told before a long scan
@@ -53,23 +52,5 @@ pub(in crate::cli) fn run(args: &Check, tables: &Tables, output: &Output) -> Res
         Exit::CannotJudge
     } else {
         evaluation.verdict.into()
-    })
-}
-
-fn today(given: Option<&str>) -> Result<Date, Error> {
-    if let Some(text) = given {
-        return text
-            .parse()
-            .map_err(|error: crate::policy::ParseDateError| {
-                Error::new(ErrorKind::Usage, format!("`--today`: {error}"))
-                    .with_hint("write it as `2027-03-01`")
-            });
-    }
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map(|elapsed| elapsed.as_secs());
-    now.ok().and_then(Date::from_unix_seconds).ok_or_else(|| {
-        Error::new(ErrorKind::Usage, "the clock of this machine is not set")
-            .with_hint("give the day with `--today 2027-03-01`")
     })
 }

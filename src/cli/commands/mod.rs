@@ -11,10 +11,11 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::inventory::{Artifact, ArtifactKind, Inventory, ScanOptions, scan};
 use crate::limits::read_capped;
-use crate::policy::Policy;
+use crate::policy::{Date, IncludedFile, Policy};
 use crate::report::visible;
 use crate::source::SourceSpec;
 use crate::tables::{Overlay, Tables};
@@ -94,14 +95,7 @@ fn nothing_read(inventory: &Inventory) -> bool {
 /// Reads a policy by the name that the user gave, or the one found upwards from here.
 fn load_policy(name: Option<&str>, tables: &Tables) -> Result<Policy, Failure> {
     if let Some(preset) = name.and_then(|name| name.strip_prefix("preset:")) {
-        let found = Policy::preset(preset, tables).ok_or_else(|| {
-            let names: Vec<String> = Policy::presets()
-                .iter()
-                .map(|preset| format!("`preset:{}`", preset.name))
-                .collect();
-            Error::new(ErrorKind::Policy, format!("there is no preset `{preset}`"))
-                .with_hint(format!("use one of {}", names.join(", ")))
-        })?;
+        let found = Policy::preset(preset, tables).ok_or_else(|| Policy::unknown_preset(preset))?;
         return found.map_err(Failure::Policy);
     }
     let path = match name {
@@ -110,7 +104,25 @@ fn load_policy(name: Option<&str>, tables: &Tables) -> Result<Policy, Failure> {
     };
     let origin = path.display().to_string();
     let bytes = read_file(&path, ErrorKind::Policy)?;
-    Policy::parse_bytes(&origin, &bytes, tables).map_err(Failure::Policy)
+    Policy::parse_with(&origin, &bytes, tables, &mut read_include).map_err(Failure::Policy)
+}
+
+/// Reads a file that a policy includes, from the folder of the file that names it on.
+fn read_include(from: &str, name: &str) -> Result<IncludedFile, String> {
+    let folder = Path::new(from).parent().unwrap_or(Path::new(""));
+    // the parts of the name, because on Windows it is divided otherwise
+    let path = name
+        .split('/')
+        .fold(folder.to_path_buf(), |path, part| path.join(part));
+    let cannot = |error: std::io::Error| format!("`{}`: {error}", path.display());
+    let id = path.canonicalize().map_err(cannot)?;
+    let file = File::open(&path).map_err(cannot)?;
+    let (bytes, _more) = read_capped(file, FILE_MAX).map_err(cannot)?;
+    Ok(IncludedFile {
+        origin: path.display().to_string(),
+        id: id.display().to_string(),
+        bytes,
+    })
 }
 
 fn find_policy() -> Result<PathBuf, Error> {
@@ -127,6 +139,25 @@ fn find_policy() -> Result<PathBuf, Error> {
     }
     Err(Error::new(ErrorKind::Policy, format!("no policy: there is no `{POLICY_FILE}` here or above"))
         .with_hint("name one with `--policy FILE`, try one GPU with `--target H100`, or write one with `smgate policy init`"))
+}
+
+/// The day on which waivers are judged: the one that the user gave, or today.
+fn today(given: Option<&str>) -> Result<Date, Error> {
+    if let Some(text) = given {
+        return text
+            .parse()
+            .map_err(|error: crate::policy::ParseDateError| {
+                Error::new(ErrorKind::Usage, format!("`--today`: {error}"))
+                    .with_hint("write it as `2027-03-01`")
+            });
+    }
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map(|elapsed| elapsed.as_secs());
+    now.ok().and_then(Date::from_unix_seconds).ok_or_else(|| {
+        Error::new(ErrorKind::Usage, "the clock of this machine is not set")
+            .with_hint("give the day with `--today 2027-03-01`")
+    })
 }
 
 /// Reads a file of at most as many bytes as a policy may have, and one more.

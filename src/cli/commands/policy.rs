@@ -11,7 +11,7 @@ use crate::report::plural;
 use crate::tables::Tables;
 use crate::{Error, ErrorKind};
 
-use super::{POLICY_FILE, load_policy};
+use super::{POLICY_FILE, load_policy, today};
 
 pub(in crate::cli) fn run(
     args: &PolicyArgs,
@@ -81,12 +81,16 @@ fn lint(args: &PolicyLint, tables: &Tables, output: &Output) -> Result<Exit, Fai
     } else {
         args.files.iter().map(|name| Some(name.as_str())).collect()
     };
+    let today = today(args.today.as_deref())?;
     let mut exit = Exit::Pass;
     for name in names {
         match load_policy(name, tables) {
             Ok(policy) => {
                 let line = writeln!(stdout, "{}: {}", policy.origin(), describe(&policy));
                 unless_closed(line)?;
+                let doubts = policy.lint(Tables::builtin(), today);
+                let shown = doubts.render(output.stderr_colour());
+                unless_closed(write!(output.stderr(), "{shown}"))?;
             }
             // the other files are checked too
             Err(failure) => {

@@ -2,10 +2,16 @@
 
 use super::*;
 
+fn file(text: &str) -> Vec<File> {
+    vec![File {
+        origin: "p.yaml".to_owned(),
+        source: Source::new(text),
+    }]
+}
+
 fn one(text: &str, span: Span) -> Diagnostics {
     Diagnostics::new(
-        "p.yaml",
-        Source::new(text),
+        file(text),
         vec![Mistake::new(span, "wrong").hint("do this")],
     )
 }
@@ -60,7 +66,7 @@ fn only_the_first_line_of_a_long_place_is_underlined() {
 #[test]
 fn both_places_of_a_duplicate_are_shown() {
     let mistakes = vec![Mistake::new(12..13, "given twice").also(&(0..1), "first here")];
-    let diagnostics = Diagnostics::new("p.yaml", Source::new("a: 1\nb:\tx\r\n\ta: 2\n"), mistakes);
+    let diagnostics = Diagnostics::new(file("a: 1\nb:\tx\r\n\ta: 2\n"), mistakes);
     insta::assert_snapshot!(diagnostics.render(false), @r"
         error: given twice
          --> p.yaml:3:2
@@ -97,9 +103,9 @@ fn a_flood_of_mistakes_is_cut_and_says_so() {
             .map(|i| Mistake::new(i * 2..i * 2 + 1, "wrong"))
             .collect()
     };
-    let all = Diagnostics::new("p.yaml", Source::new(&text), mistakes(MOST));
+    let all = Diagnostics::new(file(&text), mistakes(MOST));
     assert_eq!((all.len(), all.has_more()), (MOST, false));
-    let cut = Diagnostics::new("p.yaml", Source::new(&text), mistakes(MOST + 1));
+    let cut = Diagnostics::new(file(&text), mistakes(MOST + 1));
     assert_eq!((cut.len(), cut.has_more()), (MOST, true));
     assert!(
         cut.render(false)

@@ -344,6 +344,6 @@ expected: 1
     27 | expected: 1
        | ^^^^^^^^
        |
-       = help: the keys of a policy are `version`, `targets`, `levels`, `thresholds`, `expect-gpu` and `waivers`
+       = help: the keys of a policy are `version`, `include`, `targets`, `levels`, `thresholds`, `expect-gpu`, `allow-jit`, `scopes` and `waivers`
     "#);
 }

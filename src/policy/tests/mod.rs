@@ -1,7 +1,10 @@
 //! Whole policy files: what parses, and what every mistake looks like.
 
+mod doubts;
 mod hostile;
+mod includes;
 mod mistakes;
+mod scopes;
 mod shapes;
 mod shipped;
 
@@ -112,7 +115,7 @@ waivers:
     let waiver = &policy.waivers[0];
     assert_eq!(waiver.rule, Code::PartialCoverage);
     assert_eq!(waiver.until.to_string(), "2027-03-01");
-    assert_eq!(waiver.line, 24);
+    assert_eq!(waiver.place.line, 24);
     assert_eq!(waiver.targets, ["t4-pool"]);
 }
 

@@ -188,6 +188,7 @@ fn mistakes_are_readable_by_machines() {
     assert_eq!(
         json,
         serde_json::json!([{
+            "file": "smgate.yaml",
             "line": 2,
             "column": 1,
             "message": "`targets` is empty, so nothing would be judged",

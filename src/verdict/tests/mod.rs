@@ -14,6 +14,7 @@ mod linking;
 mod packages;
 mod platforms;
 mod properties;
+mod scopes;
 mod states;
 mod table;
 mod waivers;
