@@ -83,6 +83,12 @@ pub(super) struct Check {
     /// The platform of `--target`: `linux/amd64`, `linux/arm64` or `windows/amd64`
     #[arg(long, requires = "target")]
     pub(super) platform: Option<String>,
+    /// Fail only on what is not in this baseline; entries that occur no longer are reported
+    #[arg(long, value_name = "FILE")]
+    pub(super) baseline: Option<PathBuf>,
+    /// Write the findings of this run as a baseline, and judge against it
+    #[arg(long, value_name = "FILE", conflicts_with = "baseline")]
+    pub(super) write_baseline: Option<PathBuf>,
     /// Judge a saved inventory (`inspect --format json`) instead of inputs
     #[arg(long, value_name = "FILE", conflicts_with = "inputs")]
     pub(super) inventory: Option<PathBuf>,

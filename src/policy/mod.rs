@@ -30,6 +30,7 @@ pub use diag::{Diagnostic, Diagnostics};
 pub use gpu::{Given, GpuKey, TargetGpu};
 pub use init::init;
 pub use load::{IncludedFile, ReadInclude};
+pub(crate) use pattern::normal_package;
 pub use pattern::{LibraryGlob, PackagePattern, VersionPattern};
 pub use place::Place;
 pub use presets::Preset;

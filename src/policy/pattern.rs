@@ -77,7 +77,7 @@ impl PackagePattern {
         {
             return Err(fault(format!("{} is not a package name", quote(text))));
         }
-        let glob = compile(text, &normalised(text), false)?;
+        let glob = compile(text, &normal_package(text), false)?;
         Ok(Self {
             text: text.to_owned(),
             glob,
@@ -86,12 +86,12 @@ impl PackagePattern {
 
     /// Whether the pattern means this package, however its name is spelled.
     pub fn matches(&self, package: &str) -> bool {
-        self.glob.is_match(normalised(package))
+        self.glob.is_match(normal_package(package))
     }
 }
 
 /// Lower case, with one dash for every run of `-`, `_` and `.`.
-fn normalised(name: &str) -> String {
+pub(crate) fn normal_package(name: &str) -> String {
     let mut normal = String::with_capacity(name.len());
     for c in name.chars() {
         if !matches!(c, '-' | '_' | '.') {

@@ -162,12 +162,16 @@ impl Check<'_> {
 
 fn waivable(text: &str) -> Result<Code, Fault> {
     let code = values::code(text)?;
-    if matches!(code, Code::WaiverExpired | Code::WaiverUnused) {
-        return Err(
-            Fault::new(format!("`{code}` is about waivers and cannot be waived")).hint(format!(
-                "set its level instead: `levels: {{{code}: allow}}`"
-            )),
-        );
+    if matches!(
+        code,
+        Code::WaiverExpired | Code::WaiverUnused | Code::BaselineUnused
+    ) {
+        return Err(Fault::new(format!(
+            "`{code}` is about what is accepted and cannot be waived"
+        ))
+        .hint(format!(
+            "set its level instead: `levels: {{{code}: allow}}`"
+        )));
     }
     Ok(code)
 }

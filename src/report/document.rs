@@ -60,7 +60,7 @@ struct FindingForm<'e> {
 #[derive(Debug, Serialize)]
 struct WaivedForm<'e> {
     reason: &'e str,
-    until: &'e str,
+    until: Option<&'e str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -169,7 +169,7 @@ fn finding_form<'e>(finding: &'e Finding, artifact: Option<&'e str>) -> FindingF
         next_step: &finding.next_step,
         waived: finding.waived.as_ref().map(|waived| WaivedForm {
             reason: &waived.reason,
-            until: &waived.until,
+            until: waived.until.as_deref(),
         }),
     }
 }

@@ -181,11 +181,10 @@ fn write_finding(
         write!(
             out,
             "  {}",
-            styles.dim(format!(
-                "waived until {}: {}",
-                waived.until,
-                visible(&waived.reason)
-            ))
+            styles.dim(match &waived.until {
+                Some(until) => format!("waived until {until}: {}", visible(&waived.reason)),
+                None => visible(&waived.reason).into_owned(),
+            })
         )?;
     }
     writeln!(out)?;

@@ -108,6 +108,7 @@ codes! {
     DriverNotGiven "driver-not-given" Warn "the target names no driver, so driver rules were not judged";
     WaiverExpired "waiver-expired" Warn "a waiver is past its date and no longer applies";
     WaiverUnused "waiver-unused" Warn "a waiver matches nothing";
+    BaselineUnused "baseline-unused" Warn "an entry of the baseline matches nothing any more";
     Unreadable "unreadable" Incomplete "something could not be read";
     UnusedArchitectures "unused-architectures" Allow "device code that no target of the policy can use";
 }

@@ -55,8 +55,8 @@ impl std::fmt::Display for PackageName {
 pub struct WaivedBy {
     /// The reason that the policy gives.
     pub reason: String,
-    /// The last day on which it applies.
-    pub until: String,
+    /// The last day on which it applies; none where the baseline accepts it.
+    pub until: Option<String>,
 }
 
 impl Finding {

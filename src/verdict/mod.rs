@@ -7,6 +7,7 @@
 #![doc = include_str!("SEMANTICS.md")]
 
 mod artifact;
+mod baseline;
 mod coverage;
 mod finding;
 mod floor;
@@ -28,6 +29,7 @@ use crate::tables::Tables;
 
 use judge::Judge;
 
+pub use baseline::Baseline;
 pub use finding::{Finding, PackageName, WaivedBy};
 pub use floor::{Floor, Mechanism, RuntimeVersion};
 pub use state::State;
@@ -140,6 +142,17 @@ pub fn evaluate(
     tables: &Tables,
     options: EvaluateOptions,
 ) -> Evaluation {
+    evaluate_new(inventory, policy, tables, options, None)
+}
+
+/// Judges `inventory` against `policy`; findings that are in `baseline` are accepted.
+pub fn evaluate_new(
+    inventory: &Inventory,
+    policy: &Policy,
+    tables: &Tables,
+    options: EvaluateOptions,
+    baseline: Option<&Baseline>,
+) -> Evaluation {
     let mut findings = Vec::new();
     let mut matrix = Vec::new();
     for (index, artifact) in inventory.artifacts.iter().enumerate() {
@@ -159,6 +172,20 @@ pub fn evaluate(
         .map(|(index, target)| (target.name.as_str(), index))
         .collect();
     findings.sort_by_cached_key(|finding| sort_key(finding, &order));
+    let artifacts = inventory.artifacts.iter().map(|artifact| Judged {
+        input: artifact.input.clone(),
+        package: artifact.name.clone().map(|name| PackageName {
+            name,
+            version: artifact.version.clone(),
+        }),
+        seen: artifact.seen,
+        problems: artifact.problems.clone(),
+    });
+    let artifacts: Vec<Judged> = artifacts.collect();
+    if let Some(baseline) = baseline {
+        // in the order of reports, so that of several the first are the known ones
+        baseline.apply(policy, &artifacts, &mut findings);
+    }
     let mut verdict = Verdict::Pass;
     for finding in findings.iter().filter(|finding| finding.counts()) {
         let result = Verdict::of_level(finding.level, options.fail_on_warn);
@@ -176,19 +203,10 @@ pub fn evaluate(
             }
         }
     }
-    let artifacts = inventory.artifacts.iter().map(|artifact| Judged {
-        input: artifact.input.clone(),
-        package: artifact.name.clone().map(|name| PackageName {
-            name,
-            version: artifact.version.clone(),
-        }),
-        seen: artifact.seen,
-        problems: artifact.problems.clone(),
-    });
     Evaluation {
         verdict,
         policy: policy.origin().to_owned(),
-        artifacts: artifacts.collect(),
+        artifacts,
         matrix,
         findings,
     }

@@ -34,7 +34,7 @@ pub(super) fn apply(policy: &Policy, today: Date, findings: &mut Vec<Finding>) {
             for finding in matching {
                 let waived = WaivedBy {
                     reason: waiver.reason.clone(),
-                    until: until.to_string(),
+                    until: Some(until.to_string()),
                 };
                 finding.waived.get_or_insert(waived);
             }

@@ -293,7 +293,7 @@ fn a_shared_base_is_read_from_the_folder_of_the_file_that_includes_it() {
     place.write("fleet/base.yaml", H100.replace("H100", "H10O"));
     let run = place.run_in("app/src", &["check", &name]);
     assert_eq!((run.status, run.stdout.as_str()), (2, ""));
-    assert!(run.stderr.contains("base.yaml:2:28"), "{}", run.stderr);
+    assert!(run.stderr.contains("base.yaml:2:29"), "{}", run.stderr);
     // by another name of the same file too
     place.write(
         "fleet/base.yaml",
@@ -328,4 +328,48 @@ fn lint_warns_of_what_is_doubtful_and_stays_valid() {
     assert!(run.stderr.contains("ended on 2027-01-14"), "{}", run.stderr);
     assert!(!lint("2027-01-14").stderr.contains("ended on"));
     assert_eq!(lint("tomorrow").status, 2);
+}
+
+#[test]
+fn a_baseline_is_written_and_then_fails_on_what_is_new_only() {
+    let place = Place::new();
+    place.write(
+        "smgate.yaml",
+        H100.replace("H100", "B200").replace("R550", "R580"),
+    );
+    let old = simple("old", &[("sm_80 sm_90", 1)]).write(&place);
+    let new = simple("new", &[("sm_80 sm_90", 1)]).write(&place);
+    assert_eq!(place.run(&["check", &old]).status, 1);
+    let written = place.run(&["check", &old, "--write-baseline", "known.json"]);
+    assert_eq!(written.status, 0, "{written:?}");
+    let run = place.run(&["check", &old, "--baseline", "known.json"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    let run = place.run(&["check", &new, &old, "--baseline", "known.json"]);
+    assert_eq!(run.status, 1, "{run:?}");
+    let run = place.run(&[
+        "check",
+        &new,
+        "--baseline",
+        "known.json",
+        "--format",
+        "json",
+    ]);
+    assert!(
+        run.codes().iter().any(|code| code == "baseline-unused"),
+        "{run:?}"
+    );
+    // neither a missing file nor another one is an empty baseline
+    for name in ["gone.json", "smgate.yaml"] {
+        let run = place.run(&["check", &old, "--baseline", name]);
+        assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{name}");
+    }
+    let both = [
+        "check",
+        &old,
+        "--baseline",
+        "known.json",
+        "--write-baseline",
+        "x.json",
+    ];
+    assert_eq!(place.run(&both).status, 2);
 }

@@ -1,6 +1,7 @@
 //! `smgate check`: the gate.
 
 use std::io::Write as _;
+use std::path::Path;
 
 use crate::cli::args::{Check, FailOn};
 use crate::cli::{Exit, Failure, Output, unless_closed};
@@ -8,7 +9,7 @@ use crate::inventory::from_json;
 use crate::policy::Policy;
 use crate::report::{HumanOptions, write_check};
 use crate::tables::Tables;
-use crate::verdict::{EvaluateOptions, evaluate};
+use crate::verdict::{Baseline, EvaluateOptions, evaluate_new};
 use crate::{Error, ErrorKind};
 
 use super::{load_policy, nothing_read, read_file, require_something, scan_inputs, today};
@@ -26,14 +27,16 @@ pub(in crate::cli) fn run(args: &Check, tables: &Tables, output: &Output) -> Res
         )?
     };
     let today = today(args.today.as_deref())?;
+    let baseline = match &args.baseline {
+        Some(path) => {
+            let (origin, text) = read_text(path)?;
+            Some(Baseline::from_json(&origin, &text)?)
+        }
+        None => None,
+    };
     let inventory = match &args.inventory {
         Some(path) => {
-            let origin = path.display().to_string();
-            let bytes = read_file(path, ErrorKind::Data)?;
-            let text = String::from_utf8(bytes).map_err(|error| {
-                Error::new(ErrorKind::Data, format!("`{origin}` is not UTF-8 text"))
-                    .with_source(error)
-            })?;
+            let (origin, text) = read_text(path)?;
             from_json(&origin, &text)?
         }
         None => scan_inputs(&args.inputs, &args.scan.options(), tables)?,
@@ -43,7 +46,16 @@ pub(in crate::cli) fn run(args: &Check, tables: &Tables, output: &Output) -> Res
         today,
         fail_on_warn: args.fail_on == FailOn::Warn,
     };
-    let evaluation = evaluate(&inventory, &policy, tables, options);
+    let judge = |baseline| evaluate_new(&inventory, &policy, tables, options, baseline);
+    let baseline = match &args.write_baseline {
+        Some(path) if !nothing_read(&inventory) => {
+            let baseline = Baseline::of(&path.display().to_string(), &judge(None));
+            write_baseline(path, &baseline)?;
+            Some(baseline)
+        }
+        _ => baseline,
+    };
+    let evaluation = judge(baseline.as_ref());
     let mut stdout = output.stdout();
     let human = HumanOptions::new(output.stdout_colour(), args.report.verbose);
     let written = write_check(&evaluation, args.report.format.into(), human, &mut stdout);
@@ -52,5 +64,25 @@ pub(in crate::cli) fn run(args: &Check, tables: &Tables, output: &Output) -> Res
         Exit::CannotJudge
     } else {
         evaluation.verdict.into()
+    })
+}
+
+/// The name and content of a data file.
+fn read_text(path: &Path) -> Result<(String, String), Error> {
+    let origin = path.display().to_string();
+    let bytes = read_file(path, ErrorKind::Data)?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        Error::new(ErrorKind::Data, format!("`{origin}` is not UTF-8 text")).with_source(error)
+    })?;
+    Ok((origin, text))
+}
+
+/// Writes a baseline, also over an older one.
+fn write_baseline(path: &Path, baseline: &Baseline) -> Result<(), Error> {
+    std::fs::write(path, baseline.to_json()?).map_err(|error| {
+        let message = format!("the baseline `{}` could not be written", path.display());
+        Error::new(ErrorKind::Output, message)
+            .with_hint("name a place where you may write")
+            .with_source(error)
     })
 }

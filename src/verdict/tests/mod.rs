@@ -1,6 +1,7 @@
 //! The verdict from inventories built in code. Expected values come from the compatibility rules (RULES.md,
 //! quoted by number), SEMANTICS.md, NVIDIA's tables of drivers, or a count by hand.
 
+mod baselines;
 mod blocked;
 mod build;
 mod codes;
