@@ -55,7 +55,7 @@ pub(super) enum Command {
     Explain(Explain),
     /// Look up what the tables know, with sources: GPUs, toolkits, drivers, errors
     Facts(Facts),
-    /// Write or check a policy file
+    /// Write, check or show a policy file
     Policy(Policy),
 }
 
@@ -206,7 +206,7 @@ pub(super) struct Explain {
     pub(super) what: Vec<String>,
 }
 
-/// Write or check a policy file
+/// Write, check or show a policy file
 #[derive(Debug, ClapArgs)]
 pub(super) struct Policy {
     #[command(subcommand)]
@@ -219,6 +219,8 @@ pub(super) enum PolicyCommand {
     Init(PolicyInit),
     /// Check policy files; every mistake with its place
     Lint(PolicyLint),
+    /// Show what a policy means: every target with its GPUs and driver, every level with where it is set
+    Show(PolicyShow),
 }
 
 #[derive(Debug, ClapArgs)]
@@ -236,6 +238,29 @@ pub(super) struct PolicyInit {
     /// standard output where that is redirected
     #[arg(long, short, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct PolicyShow {
+    /// A policy file, or `preset:NAME`; without it, `smgate.yaml` found upwards from here
+    #[arg(value_name = "FILE")]
+    pub(super) file: Option<String>,
+    /// The form of the output
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(super) format: ShowFormat,
+    /// The day on which waivers are judged, `2027-03-01`; today if not given
+    #[arg(long, value_name = "DATE")]
+    pub(super) today: Option<String>,
+}
+
+/// The form of what `policy show` prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(super) enum ShowFormat {
+    /// For people
+    #[default]
+    Human,
+    /// For programs
+    Json,
 }
 
 #[derive(Debug, ClapArgs)]

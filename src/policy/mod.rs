@@ -16,6 +16,7 @@ mod load;
 mod pattern;
 mod place;
 mod presets;
+mod resolved;
 mod scope;
 mod target;
 mod validate;
@@ -34,6 +35,7 @@ pub(crate) use pattern::normal_package;
 pub use pattern::{LibraryGlob, PackagePattern, VersionPattern};
 pub use place::Place;
 pub use presets::Preset;
+pub use resolved::Resolved;
 pub use scope::Scope;
 pub use target::{FleetTarget, Tegra};
 pub use waiver::{Waiver, WaiverSubject};
@@ -213,13 +215,26 @@ impl Policy {
         if code == Code::JitOnly && self.allows_jit(subject) {
             return Level::Allow;
         }
-        let scopes = self
+        self.level_from(code, subject).0
+    }
+
+    /// The level of a rule for a subject without `allow-jit`, and where it is set; nowhere if it is the default.
+    fn level_from(&self, code: Code, subject: &WaiverSubject<'_>) -> (Level, Option<&Place>) {
+        let matching = self
             .scopes
             .iter()
             .rev()
             .filter(|scope| scope.matches(subject));
-        let mut set = scopes.filter_map(|scope| scope.levels.get(&code).copied());
-        set.next().unwrap_or_else(|| self.level(code))
+        let mut set =
+            matching.filter_map(|scope| Some((*scope.levels.get(&code)?, Some(&scope.place))));
+        let of_policy = || {
+            self.levels
+                .get(&code)
+                .map(|level| (level.value, Some(&level.place)))
+        };
+        set.next()
+            .or_else(of_policy)
+            .unwrap_or((code.default_level(), None))
     }
 
     /// Whether the subject may be compiled by the driver at first use.

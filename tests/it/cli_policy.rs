@@ -373,3 +373,109 @@ fn a_baseline_is_written_and_then_fails_on_what_is_new_only() {
     ];
     assert_eq!(place.run(&both).status, 2);
 }
+
+#[test]
+fn show_says_what_a_policy_means_and_where_it_is_set() {
+    let place = Place::new();
+    place.write("base.yaml", "version: 1\ntargets: [{name: w, gpu: RTX 4090, platform: windows/amd64, driver: 551.61}]\nlevels: {jit-only: deny}\nthresholds: {partial-coverage: 0.9}\n");
+    place.write(
+        "smgate.yaml",
+        "\
+version: 1
+include: base.yaml
+targets:
+  - {name: cloud, instance: aws:p5.48xlarge, driver: R550}
+  - {name: odd, pci: 10de:2330, driver: 999.10.01, allow-jit: [mine]}
+scopes:
+  - {targets: cloud, levels: {jit-only: warn}}
+  - {package: torch, thresholds: {main-library: 0.4}}
+waivers: [{rule: link-only, package: torch, reason: linked at start, until: 2027-01-14}]
+",
+    );
+    let run = place.run(&["policy", "show", "--today", "2027-01-15"]);
+    insta::assert_snapshot!(run.shown(), @r"
+    exit 0
+    --- stdout
+    policy smgate.yaml
+      includes base.yaml
+
+    target `w`  (base.yaml, line 2)
+      gpu         GeForce RTX 4090, compute capability 8.9  (`gpu: RTX 4090`)
+      driver      551.61  (branch R550, CUDA 12.4, a Windows number)
+      platform    windows/amd64
+      deny        no-kernel-image, ptx-too-new, driver-too-old, driver-dropped-gpu, compression-needs-driver, platform-mismatch, cpu-only-build, jit-only (base.yaml, line 3)
+      incomplete  unreadable
+      warn        arch-specific-only, library-for-newer-gpus, partial-coverage, link-only, tegra-compatibility-unsure, ptx-header-mismatch, built-at-install, driver-not-given, waiver-expired, waiver-unused, baseline-unused
+      allow       unused-architectures
+      threshold   main-library 0.5  (default)
+      threshold   partial-coverage 0.9  (base.yaml, line 4)
+
+    target `cloud`  (smgate.yaml, line 4)
+      gpu         NVIDIA H100 80GB HBM3, compute capability 9.0  (`instance: aws:p5.48xlarge`, 1 or 8 GPUs)
+      driver      R550  (branch R550, CUDA 12.4)
+      platform    linux/amd64
+      deny        no-kernel-image, ptx-too-new, driver-too-old, driver-dropped-gpu, compression-needs-driver, platform-mismatch, cpu-only-build
+      incomplete  unreadable
+      warn        arch-specific-only, library-for-newer-gpus, partial-coverage, jit-only (smgate.yaml, line 7), link-only, tegra-compatibility-unsure, ptx-header-mismatch, built-at-install, driver-not-given, waiver-expired, waiver-unused, baseline-unused
+      allow       unused-architectures
+      threshold   main-library 0.5  (default)
+      threshold   partial-coverage 0.9  (base.yaml, line 4)
+
+    target `odd`  (smgate.yaml, line 5)
+      gpu         NVIDIA H100 80GB HBM3, compute capability 9.0  (`pci: 10de:2330`)
+      driver      999.10.01  (of no branch that is known)
+      platform    not given
+      allow-jit   mine
+      deny        no-kernel-image, ptx-too-new, driver-too-old, driver-dropped-gpu, compression-needs-driver, platform-mismatch, cpu-only-build, jit-only (base.yaml, line 3)
+      incomplete  unreadable
+      warn        arch-specific-only, library-for-newer-gpus, partial-coverage, link-only, tegra-compatibility-unsure, ptx-header-mismatch, built-at-install, driver-not-given, waiver-expired, waiver-unused, baseline-unused
+      allow       unused-architectures
+      threshold   main-library 0.5  (default)
+      threshold   partial-coverage 0.9  (base.yaml, line 4)
+
+    scope: on `cloud`  (smgate.yaml, line 7)
+      warn jit-only
+
+    scope: package `torch`  (smgate.yaml, line 8)
+      main-library 0.4
+
+    waiver of link-only: package `torch`  (smgate.yaml, line 9)
+      until 2027-01-14, which is over: linked at start
+    ");
+    let run = place.run(&[
+        "policy",
+        "show",
+        "smgate.yaml",
+        "--format",
+        "json",
+        "--today",
+        "2027-01-15",
+    ]);
+    let shown = run.json();
+    assert_eq!(shown["schema"], "smgate/policy/1");
+    let cloud = &shown["targets"][1];
+    assert_eq!(cloud["name"], "cloud");
+    assert_eq!(cloud["gpus"][0]["cc"], "9.0");
+    assert_eq!(cloud["gpus"][0]["counts"], serde_json::json!([1, 8]));
+    assert_eq!(cloud["platform"], "linux/amd64");
+    let level = |target: &serde_json::Value, rule: &str| {
+        let levels = target["levels"].as_array().unwrap();
+        let found = levels.iter().find(|level| level["rule"] == rule).unwrap();
+        format!(
+            "{} {}",
+            found["level"].as_str().unwrap(),
+            found["from"].as_str().unwrap()
+        )
+    };
+    assert_eq!(level(cloud, "jit-only"), "warn smgate.yaml, line 7");
+    assert_eq!(
+        level(&shown["targets"][0], "jit-only"),
+        "deny base.yaml, line 3"
+    );
+    assert_eq!(level(cloud, "no-kernel-image"), "deny default");
+    // 551.61 is R550 on Windows; what no table knows stays unknown
+    assert_eq!(shown["targets"][0]["driver"]["branch"], "R550");
+    assert!(shown["targets"][2]["driver"]["branch"].is_null());
+    assert_eq!(shown["waivers"][0]["expired"], true);
+    assert_eq!(place.run(&["policy", "show", "gone.yaml"]).status, 2);
+}

@@ -52,6 +52,7 @@ fn help() -> String {
         "facts",
         "policy init",
         "policy lint",
+        "policy show",
     ];
     let help = commands.map(|command| {
         let output = Command::new(env!("CARGO_BIN_EXE_smgate"))

@@ -1,13 +1,15 @@
-//! `smgate policy`: writes a starter policy, checks policy files.
+//! `smgate policy`: writes a starter policy, checks policy files, shows what they mean.
 
 use std::fs::OpenOptions;
 use std::io::{self, ErrorKind as IoErrorKind, IsTerminal as _, Write as _};
 use std::path::Path;
 
-use crate::cli::args::{Policy as PolicyArgs, PolicyCommand, PolicyInit, PolicyLint};
+use crate::cli::args::{
+    Policy as PolicyArgs, PolicyCommand, PolicyInit, PolicyLint, PolicyShow, ShowFormat,
+};
 use crate::cli::{Exit, Failure, Output, unless_closed};
 use crate::policy::{self, Policy};
-use crate::report::plural;
+use crate::report::{plural, visible};
 use crate::tables::Tables;
 use crate::{Error, ErrorKind};
 
@@ -21,6 +23,7 @@ pub(in crate::cli) fn run(
     match &args.command {
         PolicyCommand::Init(args) => init(args, tables, output),
         PolicyCommand::Lint(args) => lint(args, tables, output),
+        PolicyCommand::Show(args) => show(args, tables, output),
     }
 }
 
@@ -88,7 +91,7 @@ fn lint(args: &PolicyLint, tables: &Tables, output: &Output) -> Result<Exit, Fai
             Ok(policy) => {
                 let line = writeln!(stdout, "{}: {}", policy.origin(), describe(&policy));
                 unless_closed(line)?;
-                let doubts = policy.lint(Tables::builtin(), today);
+                let doubts = policy.lint(tables, today);
                 let shown = doubts.render(output.stderr_colour());
                 unless_closed(write!(output.stderr(), "{shown}"))?;
             }
@@ -101,6 +104,26 @@ fn lint(args: &PolicyLint, tables: &Tables, output: &Output) -> Result<Exit, Fai
     }
     unless_closed(stdout.flush())?;
     Ok(exit)
+}
+
+fn show(args: &PolicyShow, tables: &Tables, output: &Output) -> Result<Exit, Failure> {
+    let today = today(args.today.as_deref())?;
+    let policy = load_policy(args.file.as_deref(), tables)?;
+    let resolved = policy.resolved(tables, today);
+    let mut stdout = output.stdout();
+    match args.format {
+        ShowFormat::Human => {
+            for line in resolved.to_string().lines() {
+                writeln!(stdout, "{}", visible(line))?;
+            }
+        }
+        ShowFormat::Json => {
+            serde_json::to_writer_pretty(&mut stdout, &resolved).map_err(io::Error::from)?;
+            writeln!(stdout)?;
+        }
+    }
+    stdout.flush()?;
+    Ok(Exit::Pass)
 }
 
 fn describe(policy: &Policy) -> String {
