@@ -33,4 +33,6 @@ macro_rules! presets {
     };
 }
 
-presets! { "hopper-dc" "blackwell-dc" "ada-l4" "mixed-fleet" }
+presets! {
+    "hopper-dc" "blackwell-dc" "ada-l4" "cloud-mixed" "teaching-lab" "jetson" "gb10" "mixed-fleet"
+}

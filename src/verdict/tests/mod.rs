@@ -14,6 +14,7 @@ mod known;
 mod linking;
 mod packages;
 mod platforms;
+mod presets;
 mod properties;
 mod scopes;
 mod states;
