@@ -35,6 +35,7 @@ impl Draft {
                 sha256: None,
                 platforms: Vec::new(),
                 other_platforms: Vec::new(),
+                python_tags: Vec::new(),
                 packages: Vec::new(),
                 libraries: Vec::new(),
                 problems: Vec::new(),

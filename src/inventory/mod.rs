@@ -77,6 +77,8 @@ pub struct Artifact {
     pub platforms: Vec<Platform>,
     /// Platform tags that no target can have, `linux_riscv64`.
     pub other_platforms: Vec<String>,
+    /// Python tags with their ABI tags, `cp312-abi3`; empty where it has no tags.
+    pub python_tags: Vec<String>,
     /// The packages in it. A library that belongs to none has no package.
     pub packages: Vec<Package>,
     /// Members with device code, that link CUDA, or that are a CUDA compiler; by path.

@@ -13,6 +13,7 @@ mod finding;
 mod floor;
 mod judge;
 mod package;
+mod python;
 mod state;
 #[cfg(test)]
 mod tests;

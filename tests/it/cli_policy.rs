@@ -479,3 +479,24 @@ waivers: [{rule: link-only, package: torch, reason: linked at start, until: 2027
     assert_eq!(shown["waivers"][0]["expired"], true);
     assert_eq!(place.run(&["policy", "show", "gone.yaml"]).status, 2);
 }
+
+#[test]
+fn the_python_of_a_target_chooses_among_wheels() {
+    let place = Place::new();
+    place.write("smgate.yaml", H100.replace("R550", "R550, python: '3.12'"));
+    let of = |tag: &str| simple("pkg", &[("sm_80 sm_90", 1)]).tag(tag).write(&place);
+    let own = of("cp312-cp312-manylinux_2_28_x86_64");
+    let other = of("cp311-cp311-manylinux_2_28_x86_64");
+    assert_eq!(place.run(&["check", &own]).status, 0);
+    let run = place.run(&["check", &other, "--format", "json"]);
+    assert_eq!(run.status, 1, "{run:?}");
+    assert_eq!(run.codes(), ["platform-mismatch"]);
+    // what was saved says the same
+    let saved = place.run(&["inspect", &other, "--format", "json"]);
+    assert_eq!(
+        saved.json()["artifacts"][0]["python_tags"],
+        serde_json::json!(["cp311-cp311"])
+    );
+    place.write("saved.json", &saved.stdout);
+    assert_eq!(place.run(&["check", "--inventory", "saved.json"]).status, 1);
+}

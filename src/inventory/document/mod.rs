@@ -38,6 +38,8 @@ struct ArtifactForm {
     platforms: Vec<String>,
     #[serde(default)]
     other_platforms: Vec<String>,
+    #[serde(default)]
+    python_tags: Vec<String>,
     packages: Vec<PackageForm>,
     files: SeenForm,
     libraries: Vec<LibraryForm>,

@@ -44,6 +44,7 @@ impl ArtifactForm {
                 .cloned()
                 .chain(self.other_platforms)
                 .collect(),
+            python_tags: self.python_tags,
             platforms: platforms.filter_map(Result::ok).collect(),
             libraries: libraries.collect::<Result<_, _>>()?,
             problems: problems.collect::<Result<_, _>>()?,

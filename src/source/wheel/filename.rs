@@ -27,11 +27,31 @@ pub struct WheelFilename {
 }
 
 impl WheelFilename {
+    /// Every Python tag with every ABI tag: `cp312-cp312`, `py3-none`.
+    pub fn python_tags(&self) -> Vec<String> {
+        python_tags(&self.python, &self.abi)
+    }
+
     /// The platforms that the platform tags name.
     pub fn platforms(&self) -> Platforms {
         Platforms::of(self.platform.split('.'))
     }
 }
+
+/// Every combination of two compressed sets of tags, sorted.
+pub(super) fn python_tags(python: &str, abi: &str) -> Vec<String> {
+    let mut tags: Vec<String> = python
+        .split('.')
+        .flat_map(|python| abi.split('.').map(move |abi| format!("{python}-{abi}")))
+        .take(MOST_TAGS)
+        .collect();
+    tags.sort();
+    tags.dedup();
+    tags
+}
+
+/// Combinations that are kept; wheels have a handful.
+const MOST_TAGS: usize = 256;
 
 /// Why a text is no wheel file name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -51,6 +51,9 @@ pub struct Wheel {
     pub platforms: Vec<Platform>,
     /// Platform tags that name no [`Platform`]: a wheel that has only such runs on no target.
     pub other_platforms: Vec<String>,
+    /// Its Python tags with their ABI tags, `cp312-abi3`, from where the platforms are. Empty for a wheel
+    /// without tags.
+    pub python_tags: Vec<String>,
     /// Requirements, as written in `METADATA`.
     pub requires: Vec<String>,
     /// Whether `WHEEL` says that it holds no libraries of one platform.
@@ -79,6 +82,7 @@ impl Wheel {
             filename: None,
             platforms: Vec::new(),
             other_platforms: Vec::new(),
+            python_tags: Vec::new(),
             requires: Vec::new(),
             pure: None,
             unrecorded: 0,
@@ -105,6 +109,7 @@ impl Wheel {
     fn read_file_name(&mut self, file_name: &str) {
         if let Ok(filename) = file_name.parse::<WheelFilename>() {
             self.take_platforms(filename.platforms());
+            self.python_tags = filename.python_tags();
             self.filename = Some(filename);
         }
     }
@@ -261,6 +266,13 @@ impl Wheel {
         if self.filename.is_none() {
             let tags = headers.all("tag").filter_map(|tag| tag.rsplit('-').next());
             self.take_platforms(Platforms::of(tags.flat_map(|set| set.split('.'))));
+            let tags = headers.all("tag").filter_map(|tag| {
+                let mut parts = tag.splitn(3, '-');
+                Some(filename::python_tags(parts.next()?, parts.next()?))
+            });
+            self.python_tags = tags.flatten().collect();
+            self.python_tags.sort();
+            self.python_tags.dedup();
         }
     }
 

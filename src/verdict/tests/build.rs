@@ -243,6 +243,7 @@ fn artifact(kind: ArtifactKind, input: &str) -> Input {
         sha256: None,
         platforms: Vec::new(),
         other_platforms: Vec::new(),
+        python_tags: Vec::new(),
         packages: Vec::new(),
         libraries: Vec::new(),
         problems: Vec::new(),
@@ -298,6 +299,12 @@ impl Input {
                 Err(_) => self.0.other_platforms.push(text.to_owned()),
             }
         }
+        self
+    }
+
+    /// With these Python tags, `cp312-abi3`.
+    pub(super) fn python(mut self, tags: &str) -> Self {
+        self.0.python_tags = tags.split_whitespace().map(str::to_owned).collect();
         self
     }
 

@@ -156,3 +156,40 @@ fn a_wheel_for_windows_is_judged_by_windows_numbers_where_the_target_names_no_pl
         ["driver numbers are those of Windows, which it is built for"]
     );
 }
+
+#[test]
+fn a_wheel_for_another_python_is_a_mismatch_where_the_target_names_its_python() {
+    let of = |tags: &str| {
+        wheel("pkg", "1.0")
+            .python(tags)
+            .with(lib("pkg/_C.so").fatbin("sm_80 sm_90", 3))
+    };
+    let policy = |python: &str| on("H100", "R580") + python;
+    for (tags, python, expected) in [
+        ("cp312-cp312", "    python: \"3.12\"\n", "pass"),
+        (
+            "cp311-cp311",
+            "    python: \"3.12\"\n",
+            "fail platform-mismatch",
+        ),
+        ("cp310-cp310 cp312-cp312", "    python: \"3.12\"\n", "pass"),
+        ("cp38-abi3", "    python: \"3.12\"\n", "pass"),
+        (
+            "cp314-cp314",
+            "    python: 3.14t\n",
+            "fail platform-mismatch",
+        ),
+        // unquoted, 3.10 is no number
+        ("cp310-cp310", "    python: 3.10\n", "pass"),
+        ("cp311-cp311", "", "pass"),
+        // a wheel without tags says nothing
+        ("", "    python: \"3.12\"\n", "pass"),
+    ] {
+        let evaluation = check(&of(tags), &policy(python));
+        assert_eq!(outcome(&evaluation), expected, "{tags} {python}");
+    }
+    let evaluation = check(&of("cp311-cp311"), &policy("    python: \"3.12\"\n"));
+    let mismatch = only(&evaluation, Code::PlatformMismatch);
+    assert_eq!(mismatch.message, "built for another Python than 3.12");
+    assert_eq!(mismatch.evidence, ["its tags name cp311-cp311"]);
+}
