@@ -196,7 +196,7 @@ impl Diagnostics {
     }
 
     /// The same as warnings: the policy is valid, and something in it is doubtful.
-    pub(super) fn as_warnings(mut self) -> Self {
+    pub(super) fn into_warnings(mut self) -> Self {
         self.warnings = true;
         self
     }

@@ -30,6 +30,14 @@ levels:
 # Packages of which a CPU-only build is a failure.
 # expect-gpu: [torch, \"mypkg-*\"]
 
+# Packages that the driver may compile at first use.
+# allow-jit: [mypkg-kernels]
+
+# Levels and thresholds for a part of it all; the last scope that fits counts.
+# scopes:
+#   - package: torch
+#     levels: {partial-coverage: allow}
+
 # Findings that are accepted, for a reason and until a day.
 # waivers:
 #   - rule: partial-coverage
@@ -79,7 +87,7 @@ fn write_target(text: &mut String, target: &FleetTarget) {
             GpuKey::Cc => format!("{key}: {spec}"),
             _ => format!("{key}: {}", scalar(spec)),
         },
-        "a name (`gpu`), `cc: 9.0`, `pci: 10de:2330` or `instance: aws:p5.48xlarge`; a list where a pool is mixed",
+        "or `cc`, `pci`, `instance`; a list where a pool is mixed",
     );
     let driver = match &target.driver {
         Some(driver) => format!("driver: {driver}"),
@@ -151,9 +159,12 @@ mod tests {
         let text = text
             .replace("# expect-gpu:", "expect-gpu:")
             .replace("# waivers:", "waivers:")
+            .replace("# allow-jit:", "allow-jit:")
+            .replace("# scopes:", "scopes:")
             .replace("\n#   ", "\n  ");
         let policy = Policy::parse("smgate.yaml", &text, tables).unwrap();
         assert_eq!((policy.waivers.len(), policy.expect_gpu.len()), (1, 2));
+        assert_eq!((policy.scopes.len(), policy.allow_jit.len()), (1, 1));
     }
 
     #[test]
@@ -194,7 +205,7 @@ mod tests {
         # One item for every kind of machine. The code must run on all of them.
         targets:
           - name: h100
-            gpu: h100                 # a name (`gpu`), `cc: 9.0`, `pci: 10de:2330` or `instance: aws:p5.48xlarge`; a list where a pool is mixed
+            gpu: h100                 # or `cc`, `pci`, `instance`; a list where a pool is mixed
             # driver: R550            # the oldest driver of the pool: a branch, or a version such as 550.54.15
             # platform: linux/amd64   # linux/amd64, linux/arm64 or windows/amd64
 
@@ -207,6 +218,14 @@ mod tests {
         # Packages of which a CPU-only build is a failure.
         # expect-gpu: [torch, "mypkg-*"]
 
+        # Packages that the driver may compile at first use.
+        # allow-jit: [mypkg-kernels]
+
+        # Levels and thresholds for a part of it all; the last scope that fits counts.
+        # scopes:
+        #   - package: torch
+        #     levels: {partial-coverage: allow}
+
         # Findings that are accepted, for a reason and until a day.
         # waivers:
         #   - rule: partial-coverage
@@ -216,6 +235,28 @@ mod tests {
         #     reason: "the batched MAGMA kernels are not called"
         #     until: 2027-03-01
         "#);
+    }
+
+    #[test]
+    fn pci_ids_and_instance_types_are_written_with_their_keys() {
+        let tables = Tables::builtin();
+        let specs = ["10de:2330", "aws:g5g.xlarge", "rtx-5090"];
+        let text = init(&specs, Some("R580"), None, tables).unwrap();
+        let policy = Policy::parse("smgate.yaml", &text, tables).unwrap();
+        let keys: Vec<String> = policy
+            .targets
+            .iter()
+            .map(|target| target.gpus[0].given.to_string())
+            .collect();
+        assert_eq!(
+            keys,
+            [
+                "pci: 10de:2330",
+                "instance: aws:g5g.xlarge",
+                "gpu: rtx-5090"
+            ]
+        );
+        assert_eq!(policy.targets[1].platform, "linux/arm64".parse().ok());
     }
 
     #[test]

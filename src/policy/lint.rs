@@ -28,7 +28,7 @@ impl Policy {
                 doubts.push(at(Fault::new(message).hint(hint), &waiver.until_place));
             }
         }
-        Diagnostics::new(self.files.clone(), doubts).as_warnings()
+        Diagnostics::new(self.files.clone(), doubts).into_warnings()
     }
 }
 

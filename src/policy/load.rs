@@ -44,6 +44,8 @@ struct Loading<'a, 'r> {
     /// The files whose includes are being read, outermost first.
     open: Vec<String>,
     done: BTreeSet<String>,
+    /// How often a file was asked for.
+    opened: usize,
     /// Whether everything could be read, so that what is missing is missing.
     complete: bool,
 }
@@ -63,6 +65,7 @@ pub(super) fn load(
         parts: Vec::new(),
         open: Vec::new(),
         done: BTreeSet::new(),
+        opened: 0,
         complete: true,
     };
     loading.file(origin, bytes);
@@ -116,6 +119,11 @@ impl Loading<'_, '_> {
     }
 
     fn include(&mut self, from: &str, name: &str) -> Result<(), Fault> {
+        self.opened += 1;
+        if self.opened > 4 * FILES {
+            return Err(Fault::new(format!("a policy has more than {FILES} files"))
+                .hint("include the base directly"));
+        }
         let file = self.open(from, name)?;
         if self.open.contains(&file.id) {
             return Err(Fault::new(format!("{} includes itself", quote(name)))

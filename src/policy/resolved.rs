@@ -270,9 +270,9 @@ impl fmt::Display for Resolved {
         }
         for scope in &self.scopes {
             let about = about(
-                &scope.package,
-                &scope.version,
-                &scope.library,
+                scope.package.as_deref(),
+                scope.version.as_deref(),
+                scope.library.as_deref(),
                 &scope.targets,
             );
             writeln!(f, "\nscope: {about}  ({})", scope.from)?;
@@ -285,9 +285,9 @@ impl fmt::Display for Resolved {
         }
         for waiver in &self.waivers {
             let about = about(
-                &waiver.package,
-                &waiver.version,
-                &waiver.library,
+                waiver.package.as_deref(),
+                waiver.version.as_deref(),
+                waiver.library.as_deref(),
                 &waiver.targets,
             );
             let ended = if waiver.expired {
@@ -304,9 +304,9 @@ impl fmt::Display for Resolved {
 
 /// What a scope or waiver names.
 fn about(
-    package: &Option<String>,
-    version: &Option<String>,
-    library: &Option<String>,
+    package: Option<&str>,
+    version: Option<&str>,
+    library: Option<&str>,
     targets: &[String],
 ) -> String {
     let named = [
@@ -316,7 +316,7 @@ fn about(
     ];
     let named = named
         .into_iter()
-        .filter_map(|(what, name)| Some(format!("{what} {}", quote(name.as_deref()?))));
+        .filter_map(|(what, name)| Some(format!("{what} {}", quote(name?))));
     let mut parts: Vec<String> = named.collect();
     if !targets.is_empty() {
         let names = targets.iter().map(|name| quote(name));

@@ -144,7 +144,7 @@ impl Judge<'_> {
                 on_gpu
                     .floors
                     .extend(floor::of_gpu(gpu.cc, driver.os(), self.tables));
-                findings.extend(self.driver_findings(subject, &driver, &on_gpu.floors));
+                findings.extend(driver_findings(subject, &driver, &on_gpu.floors));
             }
             floors.append(&mut on_gpu.floors);
         }
@@ -197,41 +197,36 @@ impl Judge<'_> {
                 .iter()
                 .any(|waiver| waiver.rule == Code::PlatformMismatch)
     }
+}
 
-    /// What is wrong with the driver itself.
-    fn driver_findings(
-        &self,
-        subject: Subject<'_>,
-        driver: &Driver<'_>,
-        floors: &[Floor],
-    ) -> Vec<Finding> {
-        let mut findings = Vec::new();
-        // blocked PTX and compression are said where they leave a library without code
-        let own = floors.iter().filter(|floor| {
-            matches!(
-                floor.mechanism,
-                Mechanism::Runtime(_) | Mechanism::Toolkit(_) | Mechanism::Gpu(_)
-            )
-        });
-        let unmet: Vec<&Floor> = own
-            .filter(|floor| driver.meets(&floor.driver) == Meets::No)
-            .collect();
-        let highest = unmet.iter().copied().reduce(|best, floor| {
-            if driver.compare(&floor.driver, &best.driver).is_gt() {
-                floor
-            } else {
-                best
-            }
-        });
-        if let Some(highest) = highest {
-            findings.push(words::driver_too_old(subject, highest, &unmet));
+/// What is wrong with the driver itself.
+fn driver_findings(subject: Subject<'_>, driver: &Driver<'_>, floors: &[Floor]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    // blocked PTX and compression are said where they leave a library without code
+    let own = floors.iter().filter(|floor| {
+        matches!(
+            floor.mechanism,
+            Mechanism::Runtime(_) | Mechanism::Toolkit(_) | Mechanism::Gpu(_)
+        )
+    });
+    let unmet: Vec<&Floor> = own
+        .filter(|floor| driver.meets(&floor.driver) == Meets::No)
+        .collect();
+    let highest = unmet.iter().copied().reduce(|best, floor| {
+        if driver.compare(&floor.driver, &best.driver).is_gt() {
+            floor
+        } else {
+            best
         }
-        if let Some(last) = driver.dropped(subject.gpu.cc) {
-            let spec = driver.spec().map(ToString::to_string).unwrap_or_default();
-            findings.push(words::driver_dropped(subject, &spec, &last.to_string()));
-        }
-        findings
+    });
+    if let Some(highest) = highest {
+        findings.push(words::driver_too_old(subject, highest, &unmet));
     }
+    if let Some(last) = driver.dropped(subject.gpu.cc) {
+        let spec = driver.spec().map(ToString::to_string).unwrap_or_default();
+        findings.push(words::driver_dropped(subject, &spec, &last.to_string()));
+    }
+    findings
 }
 
 fn driver_not_given(target: &FleetTarget) -> Finding {

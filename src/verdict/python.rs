@@ -1,6 +1,6 @@
 //! Whether a wheel is for the Python of a target, by its tags.
 //!
-//! Format: PEP 425 (tags), PEP 384 (`abi3`), PEP 703 (`t`: free-threaded). Which tags a CPython accepts follows
+//! Format: PEP 425 (tags), PEP 384 (`abi3`), PEP 703 (`t`: free-threaded). Which tags a `CPython` accepts follows
 //! the platform compatibility tags of the Python packaging guide.
 
 use crate::inventory::Artifact;
@@ -29,7 +29,7 @@ pub(super) fn mismatch(artifact: &Artifact, target: &FleetTarget) -> Option<Find
     Some(finding.evidence(format!("its tags name {}", names.join(", "))))
 }
 
-/// Whether a CPython of version `python` (`3.12`, `3.14t`) installs a wheel with this Python and ABI tag.
+/// Whether a `CPython` of version `python` (`3.12`, `3.14t`) installs a wheel with this Python and ABI tag.
 fn accepts(python: &str, tag: &str) -> bool {
     let (version, threaded) = match python.strip_suffix('t') {
         Some(version) => (version, true),
@@ -65,10 +65,9 @@ fn accepts(python: &str, tag: &str) -> bool {
         abi => {
             let flags = abi.strip_prefix(interpreter);
             built == minor
-                && flags.is_some_and(|flags| match threaded {
-                    true => flags == "t",
+                && flags.is_some_and(|flags| {
                     // `m` and `mu` up to 3.7
-                    false => matches!(flags, "" | "m" | "mu"),
+                    (threaded && flags == "t") || (!threaded && matches!(flags, "" | "m" | "mu"))
                 })
         }
     }

@@ -117,7 +117,8 @@ fn read_include(from: &str, name: &str) -> Result<IncludedFile, String> {
     let cannot = |error: std::io::Error| format!("`{}`: {error}", path.display());
     let id = path.canonicalize().map_err(cannot)?;
     let file = File::open(&path).map_err(cannot)?;
-    let (bytes, _more) = read_capped(file, FILE_MAX).map_err(cannot)?;
+    let max = u64::try_from(Policy::MAX_BYTES).unwrap_or(u64::MAX);
+    let (bytes, _more) = read_capped(file, max.saturating_add(1)).map_err(cannot)?;
     Ok(IncludedFile {
         origin: path.display().to_string(),
         id: id.display().to_string(),
