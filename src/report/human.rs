@@ -99,7 +99,7 @@ fn write_artifact(
             "  {verdict}{pad}  {:target_width$}",
             visible(&row.target)
         )?;
-        let remarks = remarks(row, artifact, evaluation).join("; ");
+        let remarks = remarks(row, artifact, evaluation);
         if remarks.is_empty() {
             writeln!(out)?;
         } else {
@@ -110,7 +110,7 @@ fn write_artifact(
 }
 
 /// What is said beside a verdict.
-fn remarks(row: &Row, artifact: &Judged, evaluation: &Evaluation) -> Vec<String> {
+fn remarks(row: &Row, artifact: &Judged, evaluation: &Evaluation) -> String {
     let mut remarks = Vec::new();
     if !row.has_device_code {
         remarks.push(no_device_code(row, artifact).to_owned());
@@ -129,10 +129,12 @@ fn remarks(row: &Row, artifact: &Judged, evaluation: &Evaluation) -> Vec<String>
     remarks.extend(row.notes.iter().cloned());
     let of_row = evaluation.findings.iter().filter(|f| f.concerns(row));
     let waived = of_row.filter(|finding| finding.waived.is_some()).count();
+    let mut said = remarks.join("; ");
     if waived > 0 {
-        remarks.push(format!("{waived} waived"));
+        let space = if said.is_empty() { "" } else { " " };
+        said.push_str(&format!("{space}({waived} waived)"));
     }
-    remarks
+    said
 }
 
 /// What a package without device code of its own is, as far as can be said.
