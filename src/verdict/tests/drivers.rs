@@ -93,7 +93,7 @@ fn a_driver_that_is_too_old_is_shown_every_floor_that_it_misses() {
     let finding = only(&evaluation, Code::DriverTooOld);
     assert_eq!(
         finding.message,
-        "the CUDA 13 runtime needs driver R580, `PLACE` has R515"
+        "the CUDA 13 runtime needs driver R580, `t` has R515"
     );
     assert_eq!(
         finding.evidence,
