@@ -314,6 +314,7 @@ fn write_summary(
     writeln!(out, " (policy {})", visible(&evaluation.policy))?;
     write_looked_at(evaluation.artifacts.iter().map(look), out)?;
     // the finding that decided: of those that make the verdict the one of the highest level, of these the first
+    // that is shown
     let decided = evaluation
         .findings
         .iter()
@@ -323,7 +324,7 @@ fn write_summary(
                 && Verdict::of_level(finding.level, evaluation.fail_on_warn) == evaluation.verdict
         })
         .rev()
-        .max_by_key(|finding| finding.level);
+        .max_by_key(|finding| (finding.level, finding.code != Code::DriverNotGiven));
     if let Some(finding) = decided {
         writeln!(
             out,
