@@ -129,12 +129,12 @@ fn remarks(row: &Row, artifact: &Judged, evaluation: &Evaluation) -> String {
     remarks.extend(row.notes.iter().cloned());
     let of_row = evaluation.findings.iter().filter(|f| f.concerns(row));
     let waived = of_row.filter(|finding| finding.waived.is_some()).count();
-    let mut said = remarks.join("; ");
-    if waived > 0 {
-        let space = if said.is_empty() { "" } else { " " };
-        said.push_str(&format!("{space}({waived} waived)"));
+    let said = remarks.join("; ");
+    match waived {
+        0 => said,
+        n if said.is_empty() => format!("({n} waived)"),
+        n => format!("{said} ({n} waived)"),
     }
-    said
 }
 
 /// What a package without device code of its own is, as far as can be said.
