@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::cli::args::{Check, FailOn};
-use crate::cli::{Exit, Failure, Output, unless_closed};
+use crate::cli::{Exit, Failure, Output, stdout_width, unless_closed};
 use crate::inventory::from_json;
 use crate::policy::{Date, Policy};
 use crate::report::{HumanOptions, write_check};
@@ -47,7 +47,8 @@ pub(in crate::cli) fn run(args: &Check, output: &Output) -> Result<Exit, Failure
     };
     let evaluation = evaluate(&inventory, &policy, tables, options);
     let mut stdout = output.stdout();
-    let human = HumanOptions::new(output.stdout_colour(), args.report.verbose);
+    let human =
+        HumanOptions::new(output.stdout_colour(), args.report.verbose).with_width(stdout_width());
     let written = write_check(&evaluation, args.report.format.into(), human, &mut stdout);
     unless_closed(written.and_then(|()| stdout.flush()))?;
     Ok(if nothing_read(&inventory) {
