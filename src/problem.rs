@@ -109,10 +109,10 @@ impl ProblemKind {
                 "the download or the build was cut short: fetch or build the file again"
             }
             Self::NotAnArchive => "check what the file really is (`file NAME`) and fetch it again",
-            Self::MalformedArchive
-            | Self::CorruptData
-            | Self::ChecksumMismatch
-            | Self::SizeMismatch => {
+            Self::MalformedArchive => {
+                "the file is damaged or made to mislead: do not install it, and fetch or build it again"
+            }
+            Self::CorruptData | Self::ChecksumMismatch | Self::SizeMismatch => {
                 "the file is damaged: fetch or build it again and compare its SHA-256 with the index"
             }
             Self::HeaderMismatch | Self::DuplicateMember | Self::OverlappingMembers => {

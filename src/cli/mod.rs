@@ -14,7 +14,7 @@ use clap::Parser as _;
 use crate::Error;
 use crate::tables::Tables;
 use args::{Args, Command};
-use output::Output;
+use output::{Output, stdout_width};
 
 pub use exit::Exit;
 

@@ -48,6 +48,12 @@ impl Output {
     }
 }
 
+/// The columns of the terminal that standard output is; none where it is a file or a pipe.
+pub(super) fn stdout_width() -> Option<usize> {
+    let (width, _) = terminal_size::terminal_size_of(io::stdout())?;
+    Some(usize::from(width.0))
+}
+
 /// Prints a fatal error: what is wrong, its causes, the next step.
 pub(super) fn print_error(error: &Error, out: &mut dyn Write) -> io::Result<()> {
     write!(out, "error: {}", visible(&error.to_string()))?;

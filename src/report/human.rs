@@ -2,14 +2,14 @@
 
 use std::io::{self, Write};
 
+use crate::inventory::ArtifactKind;
 use crate::rule::{Code, Level};
 use crate::verdict::{Evaluation, Finding, Judged, Row, Verdict};
 
+use super::group::{Group, gather, name};
 use super::style::Styles;
+use super::text::{Look, listed, plural, wrapped, write_looked_at};
 use super::{HumanOptions, visible};
-
-/// Targets listed beside the first of findings that say the same.
-const ALIKE_MAX: usize = 8;
 
 /// Writes the report.
 pub(super) fn write(
@@ -18,15 +18,39 @@ pub(super) fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let styles = Styles::new(options.colour);
-    for (index, artifact) in evaluation.artifacts.iter().enumerate() {
-        write_artifact(evaluation, index, artifact, styles, options, out)?;
-    }
-    let policy: Vec<&Finding> = evaluation
+    let shown: Vec<&Finding> = evaluation
         .findings
         .iter()
+        .filter(|finding| {
+            options.verbose || (finding.level > Level::Allow && finding.waived.is_none())
+        })
+        .collect();
+    // said of every package, it would be the loudest finding of all
+    let (drivers, shown): (Vec<&Finding>, Vec<&Finding>) = shown
+        .into_iter()
+        .partition(|finding| finding.code == Code::DriverNotGiven);
+    for (index, artifact) in evaluation.artifacts.iter().enumerate() {
+        if index > 0 {
+            writeln!(out)?;
+        }
+        write_artifact(evaluation, index, artifact, styles, out)?;
+        let findings: Vec<&Finding> = shown
+            .iter()
+            .copied()
+            .filter(|finding| finding.artifact == Some(index))
+            .collect();
+        // where an artifact is one package, its name stands above
+        let several = artifact.package.is_none();
+        write_findings(&findings, several, styles, options, out)?;
+    }
+    write_findings(&drivers, false, styles, options, out)?;
+    let policy: Vec<&Finding> = shown
+        .iter()
+        .copied()
         .filter(|finding| finding.artifact.is_none())
         .collect();
     write_findings(&policy, false, styles, options, out)?;
+    write_legend(&shown, styles, options, out)?;
     write_summary(evaluation, styles, options, out)
 }
 
@@ -35,7 +59,6 @@ fn write_artifact(
     index: usize,
     artifact: &Judged,
     styles: Styles,
-    options: HumanOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let rows: Vec<&Row> = evaluation
@@ -76,61 +99,73 @@ fn write_artifact(
             "  {verdict}{pad}  {:target_width$}",
             visible(&row.target)
         )?;
-        writeln!(
-            out,
-            "  {}",
-            styles.dim(visible(&remarks(row, artifact).join("; ")))
-        )?;
+        let remarks = remarks(row, artifact, evaluation);
+        if remarks.is_empty() {
+            writeln!(out)?;
+        } else {
+            writeln!(out, "  {}", styles.dim(visible(&remarks)))?;
+        }
     }
-    let findings: Vec<&Finding> = evaluation
-        .findings
-        .iter()
-        .filter(|finding| finding.artifact == Some(index))
-        .collect();
-    // where an artifact is one package, its name stands above
-    let several = artifact.package.is_none();
-    write_findings(&findings, several, styles, options, out)
+    Ok(())
 }
 
 /// What is said beside a verdict.
-fn remarks(row: &Row, artifact: &Judged) -> Vec<String> {
+fn remarks(row: &Row, artifact: &Judged, evaluation: &Evaluation) -> String {
     let mut remarks = Vec::new();
-    if !row.has_device_code && artifact.seen.files == 0 {
-        remarks.push("nothing could be read".to_owned());
-    } else if !row.has_device_code {
-        let whose = if row.has_foreign_code {
-            " of its own"
-        } else {
-            ""
-        };
-        remarks.push(format!("no device code{whose}"));
+    if !row.has_device_code {
+        remarks.push(no_device_code(row, artifact).to_owned());
     }
     if let Some(floor) = &row.minimum_driver {
-        remarks.push(format!(
-            "driver {} or newer ({})",
-            floor.driver, floor.mechanism
-        ));
+        let (needed, why) = (&floor.driver, &floor.mechanism);
+        remarks.push(match &row.driver_below {
+            Some(have) => format!("needs driver {needed} or newer, has {have} ({why})"),
+            None => format!("driver {needed} or newer ({why})"),
+        });
     }
     if row.compiles {
         remarks
             .push("carries a CUDA compiler: what it compiles at run time is not judged".to_owned());
     }
     remarks.extend(row.notes.iter().cloned());
-    remarks
+    let of_row = evaluation.findings.iter().filter(|f| f.concerns(row));
+    let waived = of_row.filter(|finding| finding.waived.is_some()).count();
+    let said = remarks.join("; ");
+    match waived {
+        0 => said,
+        n if said.is_empty() => format!("({n} waived)"),
+        n => format!("{said} ({n} waived)"),
+    }
+}
+
+/// What a package without device code of its own is, as far as can be said.
+fn no_device_code(row: &Row, artifact: &Judged) -> &'static str {
+    if let Some(why) = look(artifact).why_none() {
+        why
+    } else if row.has_unloadable_code {
+        "device code that no GPU loads by itself, as it must be linked first: nothing to judge"
+    } else if row.has_foreign_code {
+        "no device code but that of NVIDIA's own libraries, which is not judged"
+    } else if row.minimum_driver.is_some() {
+        "no device code of its own, but it links CUDA"
+    } else if row.compiles {
+        "no device code"
+    } else if artifact.kind == ArtifactKind::Wheel {
+        "no device code: nothing to judge (pure Python or a CPU build)"
+    } else {
+        "no device code: nothing to judge"
+    }
+}
+
+fn look(artifact: &Judged) -> Look {
+    Look {
+        kind: artifact.kind,
+        seen: artifact.seen,
+        problems: artifact.problems.len(),
+    }
 }
 
 fn verdict_width(verdict: Verdict) -> usize {
     verdict.id().len()
-}
-
-/// Whether two findings say the same: of other targets, or of other places that could not be read.
-fn alike(a: &Finding, b: &Finding) -> bool {
-    let whose = (&a.package, a.waived.is_some()) == (&b.package, b.waived.is_some());
-    let what = match a.code {
-        Code::Unreadable => a.message == b.message,
-        _ => a.target.is_some() && a.library == b.library,
-    };
-    (a.code, a.level) == (b.code, b.level) && whose && what
 }
 
 fn write_findings(
@@ -140,33 +175,20 @@ fn write_findings(
     options: HumanOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut left: Vec<&Finding> = findings
-        .iter()
-        .copied()
-        .filter(|finding| {
-            options.verbose || (finding.level > Level::Allow && finding.waived.is_none())
-        })
-        .collect();
-    while !left.is_empty() {
-        let first = left.remove(0);
-        let same: Vec<&Finding> = left
-            .iter()
-            .copied()
-            .filter(|other| alike(first, other))
-            .collect();
-        left.retain(|other| !alike(first, other));
-        write_finding(first, &same, several, styles, out)?;
+    for group in gather(findings) {
+        write_group(&group, several, styles, options, out)?;
     }
     Ok(())
 }
 
-fn write_finding(
-    finding: &Finding,
-    same: &[&Finding],
+fn write_group(
+    group: &Group<'_>,
     several: bool,
     styles: Styles,
+    options: HumanOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let finding = group.first;
     writeln!(out)?;
     write!(
         out,
@@ -201,46 +223,55 @@ fn write_finding(
     if !subject.is_empty() {
         writeln!(out, "  {}", visible(&subject.join(" › ")))?;
     }
-    writeln!(out, "  {}", visible(&finding.message))?;
-    for line in &finding.evidence {
-        writeln!(out, "  {} {}", styles.dim("-"), visible(line))?;
+    let line = |text: &str, indent: usize| wrapped(&visible(text), indent, options.width);
+    writeln!(out, "  {}", line(&finding.message, 2))?;
+    let mut evidence = finding.evidence.clone();
+    if !group.copies.is_empty() {
+        let copies: Vec<String> = group.copies.iter().map(|path| (*path).to_owned()).collect();
+        evidence.push(format!("the same in {}", listed(&copies)));
     }
-    if !same.is_empty() {
-        let names: Vec<String> = same
-            .iter()
-            .take(ALIKE_MAX)
-            .map(|other| place(other))
-            .collect();
-        let more = same.len().saturating_sub(ALIKE_MAX);
-        let more = if more > 0 {
-            format!(" and {more} more")
-        } else {
-            String::new()
+    let names = group.names();
+    if !names.is_empty() {
+        evidence.push(format!("the same for {}", listed(&names)));
+    }
+    for text in &evidence {
+        writeln!(out, "  {} {}", styles.dim("-"), line(text, 4))?;
+    }
+    for (index, step) in group.next_steps().iter().enumerate() {
+        let head = match index {
+            0 => "next:".to_owned(),
+            _ => format!("next for {}:", visible(&name(step))),
         };
         writeln!(
             out,
-            "  {} the same for {}{more}",
-            styles.dim("-"),
-            visible(&names.join(", "))
+            "  {} {}",
+            styles.bold(head.as_str()),
+            line(&step.next_step, 3 + head.chars().count())
         )?;
     }
-    writeln!(
-        out,
-        "  {} {}",
-        styles.bold("next:"),
-        visible(&finding.next_step)
-    )
+    Ok(())
 }
 
-fn place(finding: &Finding) -> String {
-    let target = finding.target.as_deref().unwrap_or_default();
-    match (&finding.gpu, &finding.library) {
-        // a target made of one GPU is often called by its name
-        (Some(gpu), _) if gpu.contains(target) => gpu.clone(),
-        (Some(gpu), _) => format!("{target}: {gpu}"),
-        (None, Some(library)) if target.is_empty() => library.clone(),
-        _ => target.to_owned(),
+/// Explains the words for fatbins, where a finding uses them.
+fn write_legend(
+    shown: &[&Finding],
+    styles: Styles,
+    options: HumanOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let uses = |word: &str| {
+        shown.iter().any(|finding| {
+            finding.message.contains(word)
+                || finding.evidence.iter().any(|line| line.contains(word))
+        })
+    };
+    if !uses("general fatbin") && !uses("single-target fatbin") {
+        return Ok(());
     }
+    let text = "A fatbin is the code of one source file. General ones hold it for several GPUs; single-target ones \
+                for one, and the library picks among these by itself.";
+    writeln!(out)?;
+    writeln!(out, "{}", styles.dim(wrapped(text, 0, options.width)))
 }
 
 fn write_summary(
@@ -249,36 +280,26 @@ fn write_summary(
     options: HumanOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    // a saved inventory may say any number
-    let sum = |count: fn(&Judged) -> u64| {
-        let counts = evaluation.artifacts.iter().map(count);
-        counts.fold(0, u64::saturating_add)
+    let count = |wanted: fn(&Finding) -> bool| {
+        let found = evaluation.findings.iter().filter(|finding| wanted(finding));
+        found.count() as u64
     };
-    let files = sum(|artifact| artifact.seen.files);
-    let with_code = sum(|artifact| artifact.seen.with_device_code);
-    let unopened = sum(|artifact| artifact.seen.unopened);
-    let problems = sum(|artifact| artifact.problems.len() as u64);
-    let count = |level: Level| {
-        evaluation
-            .findings
-            .iter()
-            .filter(|finding| finding.level == level && finding.waived.is_none())
-            .count()
-    };
-    let waived = evaluation
-        .findings
-        .iter()
-        .filter(|finding| finding.waived.is_some())
-        .count();
-    let allowed = count(Level::Allow);
+    let denied = count(|finding| finding.level == Level::Deny && finding.counts());
+    let warned = count(|finding| finding.level == Level::Warn && finding.counts());
+    let allowed = count(|finding| finding.level == Level::Allow && finding.counts());
+    let waived = count(|finding| !finding.counts());
     writeln!(out)?;
     write!(out, "{}: ", styles.verdict(evaluation.verdict))?;
     write!(
         out,
         "{}, {}",
-        plural(count(Level::Deny), "denied finding"),
-        plural(count(Level::Warn), "warning")
+        plural(denied, "denied finding"),
+        plural(warned, "warning")
     )?;
+    if evaluation.fail_on_warn && warned > 0 && denied == 0 {
+        let what = if warned == 1 { "fails" } else { "fail" };
+        write!(out, ", which {what} under `--fail-on warn`")?;
+    }
     if waived > 0 {
         write!(out, ", {waived} waived")?;
     }
@@ -294,35 +315,20 @@ fn write_summary(
     } else {
         writeln!(out, " (policy {})", visible(&evaluation.policy))?;
     }
-    write!(
-        out,
-        "Looked at {}: {with_code} with device code, ",
-        plural(usize::try_from(files).unwrap_or(usize::MAX), "file")
-    )?;
-    match problems {
-        0 => write!(out, "all readable")?,
-        n => write!(
-            out,
-            "{} while reading",
-            plural(usize::try_from(n).unwrap_or(usize::MAX), "problem")
-        )?,
-    }
-    if unopened > 0 {
-        write!(
-            out,
-            ", {} not opened",
-            plural(
-                usize::try_from(unopened).unwrap_or(usize::MAX),
-                "compressed file"
-            )
-        )?;
-    }
-    writeln!(out)?;
-    if let Some(finding) = evaluation
+    write_looked_at(evaluation.artifacts.iter().map(look), out)?;
+    // the finding that decided: of those that make the verdict the one of the highest level, of these the first
+    // that is shown
+    let decided = evaluation
         .findings
         .iter()
-        .find(|finding| finding.level >= Level::Incomplete && finding.counts())
-    {
+        .filter(|finding| {
+            finding.counts()
+                && evaluation.verdict != Verdict::Pass
+                && Verdict::of_level(finding.level, evaluation.fail_on_warn) == evaluation.verdict
+        })
+        .rev()
+        .max_by_key(|finding| (finding.level, finding.code != Code::DriverNotGiven));
+    if let Some(finding) = decided {
         writeln!(
             out,
             "{}",
@@ -330,13 +336,4 @@ fn write_summary(
         )?;
     }
     Ok(())
-}
-
-/// A number and what it counts: `1 file`, `2 files`.
-pub(crate) fn plural(count: usize, what: &str) -> String {
-    if count == 1 {
-        format!("1 {what}")
-    } else {
-        format!("{count} {what}s")
-    }
 }

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use crate::cuda::SmTarget;
-use crate::device::ImageKind;
+use crate::device::{FatbinClass, ImageKind};
 use crate::inventory::{Artifact, Inventory, Library};
 use crate::problem::{Problem, ProblemKind};
 
-use super::human::plural;
 use super::style::Styles;
+use super::text::{Look, plural, wrapped, write_looked_at};
 use super::{HumanOptions, visible};
 
 /// Writes the report.
@@ -22,34 +22,15 @@ pub(super) fn write(
     for artifact in &inventory.artifacts {
         write_artifact(artifact, styles, options, out)?;
     }
-    let sum = |count: fn(&Artifact) -> u64| inventory.artifacts.iter().map(count).sum::<u64>();
-    let files = usize::try_from(sum(|artifact| artifact.seen.files)).unwrap_or(usize::MAX);
-    let problems = inventory
-        .artifacts
-        .iter()
-        .map(|artifact| artifact.problems.len())
-        .sum::<usize>();
-    let unopened = sum(|artifact| artifact.seen.unopened);
-    write!(
-        out,
-        "Looked at {}: {} with device code",
-        plural(files, "file"),
-        sum(|artifact| artifact.seen.with_device_code)
-    )?;
-    if problems > 0 {
-        write!(out, ", {} while reading", plural(problems, "problem"))?;
+    write_looked_at(inventory.artifacts.iter().map(look), out)
+}
+
+fn look(artifact: &Artifact) -> Look {
+    Look {
+        kind: artifact.kind,
+        seen: artifact.seen,
+        problems: artifact.problems.len(),
     }
-    if unopened > 0 {
-        write!(
-            out,
-            ", {} not opened",
-            plural(
-                usize::try_from(unopened).unwrap_or(usize::MAX),
-                "compressed file"
-            )
-        )?;
-    }
-    writeln!(out)
 }
 
 fn write_artifact(
@@ -78,17 +59,27 @@ fn write_artifact(
         )?,
     }
     if artifact.libraries.is_empty() {
-        writeln!(out, "  no device code, nothing that links CUDA")?;
+        let why = look(artifact).why_none();
+        writeln!(
+            out,
+            "  {}",
+            why.unwrap_or("no device code, nothing that links CUDA")
+        )?;
     }
     for library in &artifact.libraries {
         write_library(library, artifact, styles, options, out)?;
     }
-    write_problems(&artifact.problems, styles, out)?;
+    write_problems(&artifact.problems, styles, options, out)?;
     writeln!(out)
 }
 
 /// Problems that say the same are shown once, with the first place.
-fn write_problems(problems: &[Problem], styles: Styles, out: &mut dyn Write) -> io::Result<()> {
+fn write_problems(
+    problems: &[Problem],
+    styles: Styles,
+    options: HumanOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let mut seen: BTreeMap<(ProblemKind, &str), (&Problem, usize)> = BTreeMap::new();
     for problem in problems {
         seen.entry((problem.kind, &problem.detail))
@@ -104,7 +95,8 @@ fn write_problems(problems: &[Problem], styles: Styles, out: &mut dyn Write) -> 
             String::new()
         };
         writeln!(out, "    {}{more}", visible(&first.detail))?;
-        writeln!(out, "    {} {}", styles.bold("next:"), first.kind.hint())?;
+        let hint = wrapped(first.kind.hint(), 10, options.width);
+        writeln!(out, "    {} {hint}", styles.bold("next:"))?;
     }
     Ok(())
 }
@@ -133,14 +125,7 @@ fn write_library(
     }
     writeln!(out)?;
     let mut facts = Vec::new();
-    if library.has_device_code() {
-        facts.push(plural(
-            usize::try_from(library.fatbins()).unwrap_or(usize::MAX),
-            "fatbin",
-        ));
-    } else {
-        facts.push("no device code".to_owned());
-    }
+    facts.push(units(library));
     if !library.toolkits.is_empty() {
         let toolkits: Vec<String> = library.toolkits.iter().map(ToString::to_string).collect();
         facts.push(format!("made by CUDA {}", toolkits.join(", ")));
@@ -155,14 +140,19 @@ fn write_library(
         facts.push(format!("needs {}", library.needed_cuda.join(", ")));
     }
     writeln!(out, "    {}", styles.dim(visible(&facts.join("; "))))?;
+    let is_cubin = |kind| kind == ImageKind::Cubin;
     for (label, lines) in [
+        ("machine code", tally(library, false, is_cubin)),
+        ("PTX", tally(library, false, ImageKind::is_ptx)),
         (
-            "machine code",
-            tally(library, |kind| kind == ImageKind::Cubin),
+            "to be linked",
+            tally(library, true, |kind| is_cubin(kind) || kind.is_ptx()),
         ),
-        ("PTX", tally(library, ImageKind::is_ptx)),
-        ("LTO-IR", tally(library, |kind| kind == ImageKind::LtoIr)),
-        ("other", tally(library, is_other)),
+        (
+            "LTO-IR",
+            tally_all(library, |kind| kind == ImageKind::LtoIr),
+        ),
+        ("other", tally_all(library, is_other)),
     ] {
         if lines.is_empty() {
             continue;
@@ -186,15 +176,46 @@ fn is_other(kind: ImageKind) -> bool {
     !matches!(kind, ImageKind::Cubin | ImageKind::LtoIr) && !kind.is_ptx()
 }
 
-fn tally(library: &Library, wanted: impl Fn(ImageKind) -> bool) -> Vec<(String, Line)> {
+/// What of its code is listed by itself: fatbins, and images outside them.
+fn units(library: &Library) -> String {
+    let bare = library.code.iter().filter(|code| code.class.bare);
+    let bare = bare.fold(0_u64, |sum, code| sum.saturating_add(code.class.count));
+    match (library.fatbins(), bare) {
+        (0, 0) => "no device code".to_owned(),
+        (0, bare) => format!("{}, in no fatbin", plural(bare, "device image")),
+        (fatbins, 0) => plural(fatbins, "fatbin"),
+        (fatbins, bare) => format!(
+            "{}, and {} outside them",
+            plural(fatbins, "fatbin"),
+            plural(bare, "device image")
+        ),
+    }
+}
+
+/// Images by target: those that a linker must join before they can be loaded, or the others.
+fn tally(
+    library: &Library,
+    relocatable: bool,
+    wanted: impl Fn(ImageKind) -> bool,
+) -> Vec<(String, Line)> {
+    let classes = library.code.iter().map(|code| &code.class);
+    count(
+        classes.filter(|class| class.relocatable == relocatable),
+        wanted,
+    )
+}
+
+fn tally_all(library: &Library, wanted: impl Fn(ImageKind) -> bool) -> Vec<(String, Line)> {
+    count(library.code.iter().map(|code| &code.class), wanted)
+}
+
+fn count<'l>(
+    classes: impl Iterator<Item = &'l FatbinClass>,
+    wanted: impl Fn(ImageKind) -> bool,
+) -> Vec<(String, Line)> {
     let mut lines: BTreeMap<(Option<SmTarget>, ImageKind), (String, Line)> = BTreeMap::new();
-    for code in &library.code {
-        for image in code
-            .class
-            .images
-            .iter()
-            .filter(|image| wanted(image.key.kind))
-        {
+    for class in classes {
+        for image in class.images.iter().filter(|image| wanted(image.key.kind)) {
             let name = image
                 .key
                 .target_name()
@@ -202,7 +223,9 @@ fn tally(library: &Library, wanted: impl Fn(ImageKind) -> bool) -> Vec<(String, 
             let (_, line) = lines
                 .entry((image.key.target, image.key.kind))
                 .or_insert((name, Line::default()));
-            line.count += image.per_fatbin * code.class.count;
+            line.count = line
+                .count
+                .saturating_add(image.per_fatbin.saturating_mul(class.count));
             line.bytes = line.bytes.saturating_add(image.bytes);
         }
     }

@@ -6,9 +6,11 @@
 mod document;
 mod escape;
 mod facts;
+mod group;
 mod human;
 mod inspect;
 mod style;
+mod text;
 
 use std::io::{self, Write};
 
@@ -17,7 +19,7 @@ use crate::inventory::{Inventory, to_json};
 use crate::verdict::Evaluation;
 
 pub(crate) use escape::visible;
-pub(crate) use human::plural;
+pub(crate) use text::plural;
 
 /// The form of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -38,12 +40,24 @@ pub struct HumanOptions {
     pub colour: bool,
     /// Whether to show findings without effect, and every target of every library.
     pub verbose: bool,
+    /// Columns of the terminal, at which long sentences are wrapped; none where there is no terminal.
+    pub width: Option<usize>,
 }
 
 impl HumanOptions {
     /// Options with or without colours and details.
     pub fn new(colour: bool, verbose: bool) -> Self {
-        Self { colour, verbose }
+        Self {
+            colour,
+            verbose,
+            width: None,
+        }
+    }
+
+    /// Wraps long sentences at `width` columns, where there is a terminal.
+    #[must_use]
+    pub fn with_width(self, width: Option<usize>) -> Self {
+        Self { width, ..self }
     }
 }
 

@@ -127,16 +127,15 @@ pub(super) fn cpu_only(
         package.name
     );
     let finding = Finding::new(Code::CpuOnlyBuild, message, next_step);
-    Some(match &package.version {
-        Some(version) => finding.evidence(format!(
-            "version {version}, no device code of its own in {} files",
-            artifact.seen.files
-        )),
-        None => finding.evidence(format!(
-            "no device code of its own in {} files",
-            artifact.seen.files
-        )),
-    })
+    let files = match artifact.seen.files {
+        1 => "1 file".to_owned(),
+        n => format!("{n} files"),
+    };
+    let none = format!("no device code of its own in {files}");
+    Some(finding.evidence(match &package.version {
+        Some(version) => format!("version {version}, {none}"),
+        None => none,
+    }))
 }
 
 /// A source distribution says nothing before it is built.
@@ -164,7 +163,10 @@ pub(super) fn unopened(artifact: &Artifact) -> Option<Finding> {
         let message = "it is or holds a compressed archive of a kind that is not opened: what is in it was not judged";
         let next_step = "unpack it and name the directory, or the wheel that it holds";
         let finding = Finding::new(Code::Unreadable, message, next_step)
-            .evidence(format!("{unopened} of {files} files not opened"));
+            .evidence(match files {
+                1 => "it was not opened".to_owned(),
+                _ => format!("{unopened} of {files} files not opened"),
+            });
         let name = artifact.input.rsplit('/').next().unwrap_or_default();
         match artifact.kind {
             ArtifactKind::File => finding.library(name),
@@ -210,9 +212,14 @@ fn header_mismatch(library: &Library) -> Option<Finding> {
     if total == 0 {
         return None;
     }
-    let message = format!(
-        "{total} device images are not built for what their fatbin headers say; judged by what they are"
-    );
+    let message = if total == 1 {
+        "1 device image is not built for what its fatbin header says; judged by what it is"
+            .to_owned()
+    } else {
+        format!(
+            "{total} device images are not built for what their fatbin headers say; judged by what they are"
+        )
+    };
     let next_step = "tools that read headers only will mislead you here; report it to the publisher: the build passes wrong `-gencode` or `sm=` values".to_owned();
     let mut finding =
         Finding::new(Code::PtxHeaderMismatch, message, next_step).library(&library.path);

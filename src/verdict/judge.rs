@@ -144,7 +144,7 @@ impl Judge<'_> {
                 on_gpu
                     .floors
                     .extend(floor::of_gpu(gpu.cc, driver.os(), self.tables));
-                findings.extend(driver_findings(subject, &driver, &on_gpu.floors));
+                findings.extend(driver_findings(subject, &driver, &loaded, &on_gpu.floors));
             }
             floors.append(&mut on_gpu.floors);
         }
@@ -173,13 +173,22 @@ impl Judge<'_> {
         if uses_driver && target.platform.is_none() && driver.os() == Os::Windows {
             notes.push("driver numbers are those of Windows, which it is built for".to_owned());
         }
+        let driver_below = minimum_driver
+            .as_ref()
+            .filter(|floor| driver.meets(&floor.driver) == Meets::No)
+            .and_then(|_| driver.spec().cloned());
+        let own_code = libraries
+            .iter()
+            .any(|library| library.code.iter().any(|code| code.own));
         let row = Row {
             artifact: self.index,
             package: package.cloned(),
             target: target.name.clone(),
             verdict: Verdict::Pass,
             minimum_driver,
+            driver_below,
             has_device_code: has_code,
+            has_unloadable_code: own_code && !has_code,
             has_foreign_code: libraries
                 .iter()
                 .any(|library| library.code.iter().any(|code| !code.own)),
@@ -200,7 +209,12 @@ impl Judge<'_> {
 }
 
 /// What is wrong with the driver itself.
-fn driver_findings(subject: Subject<'_>, driver: &Driver<'_>, floors: &[Floor]) -> Vec<Finding> {
+fn driver_findings(
+    subject: Subject<'_>,
+    driver: &Driver<'_>,
+    libraries: &[&Library],
+    floors: &[Floor],
+) -> Vec<Finding> {
     let mut findings = Vec::new();
     // blocked PTX and compression are said where they leave a library without code
     let own = floors.iter().filter(|floor| {
@@ -212,12 +226,18 @@ fn driver_findings(subject: Subject<'_>, driver: &Driver<'_>, floors: &[Floor]) 
     let unmet: Vec<&Floor> = own
         .filter(|floor| driver.meets(&floor.driver) == Meets::No)
         .collect();
+    // of equals the first that holds device code tells a person most
+    let holds_code = |floor: &Floor| {
+        let culprit = floor.culprit.as_deref();
+        libraries
+            .iter()
+            .any(|library| Some(&*library.path) == culprit && library.has_device_code())
+    };
     let highest = unmet.iter().copied().reduce(|best, floor| {
-        if driver.compare(&floor.driver, &best.driver).is_gt() {
-            floor
-        } else {
-            best
-        }
+        let more = driver
+            .compare(&floor.driver, &best.driver)
+            .then_with(|| holds_code(floor).cmp(&holds_code(best)));
+        if more.is_gt() { floor } else { best }
     });
     if let Some(highest) = highest {
         findings.push(words::driver_too_old(subject, highest, &unmet));

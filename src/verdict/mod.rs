@@ -22,7 +22,8 @@ mod words;
 
 use std::collections::BTreeMap;
 
-use crate::inventory::{Inventory, Seen};
+use crate::cuda::DriverSpec;
+use crate::inventory::{ArtifactKind, Inventory, Seen};
 use crate::policy::{Date, Policy};
 use crate::problem::Problem;
 use crate::rule::Level;
@@ -56,7 +57,8 @@ impl Verdict {
         }
     }
 
-    fn of_level(level: Level, fail_on_warn: bool) -> Self {
+    /// What a finding of `level` makes of its subject.
+    pub(crate) fn of_level(level: Level, fail_on_warn: bool) -> Self {
         match level {
             Level::Deny => Self::Fail,
             Level::Warn if fail_on_warn => Self::Fail,
@@ -80,8 +82,12 @@ pub struct Row {
     pub verdict: Verdict,
     /// The highest floor of its drivers, where one is known.
     pub minimum_driver: Option<Floor>,
-    /// Whether the package has device code of its own.
+    /// The driver of the target, where it is older than that.
+    pub driver_below: Option<DriverSpec>,
+    /// Whether the package has device code of its own that a GPU could load.
     pub has_device_code: bool,
+    /// Whether it has code of its own of which a GPU could load none by itself: relocatable, or without kernels.
+    pub has_unloadable_code: bool,
     /// Whether it carries device code of NVIDIA's libraries.
     pub has_foreign_code: bool,
     /// Whether it compiles device code at run time, which is not judged.
@@ -98,6 +104,8 @@ pub struct Judged {
     pub input: String,
     /// The package that it is, by name and version, where it is one.
     pub package: Option<PackageName>,
+    /// What it is.
+    pub kind: ArtifactKind,
     /// How much was looked at.
     pub seen: Seen,
     /// What could not be read.
@@ -112,6 +120,8 @@ pub struct Evaluation {
     pub verdict: Verdict,
     /// The name of the policy.
     pub policy: String,
+    /// Whether warnings fail too.
+    pub fail_on_warn: bool,
     /// The artifacts, in the order of the command line.
     pub artifacts: Vec<Judged>,
     /// The results, by artifact, package and target in the order of the policy.
@@ -179,6 +189,7 @@ pub fn evaluate_new(
             name,
             version: artifact.version.clone(),
         }),
+        kind: artifact.kind,
         seen: artifact.seen,
         problems: artifact.problems.clone(),
     });
@@ -191,7 +202,7 @@ pub fn evaluate_new(
     for finding in findings.iter().filter(|finding| finding.counts()) {
         let result = Verdict::of_level(finding.level, options.fail_on_warn);
         verdict = verdict.max(result);
-        for row in matrix.iter_mut().filter(|row| concerns(finding, row)) {
+        for row in matrix.iter_mut().filter(|row| finding.concerns(row)) {
             row.verdict = row.verdict.max(result);
         }
     }
@@ -207,19 +218,11 @@ pub fn evaluate_new(
     Evaluation {
         verdict,
         policy: policy.origin().to_owned(),
+        fail_on_warn: options.fail_on_warn,
         artifacts,
         matrix,
         findings,
     }
-}
-
-fn concerns(finding: &Finding, row: &Row) -> bool {
-    finding.artifact == Some(row.artifact)
-        && (finding.package.is_none() || finding.package == row.package)
-        && finding
-            .target
-            .as_ref()
-            .is_none_or(|target| *target == row.target)
 }
 
 /// The order of reports: artifact, package, level, library, code, target in the order of the policy.

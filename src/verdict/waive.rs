@@ -22,7 +22,10 @@ pub(super) fn apply(policy: &Policy, today: Date, findings: &mut Vec<Finding>) {
             let finding = Finding::new(Code::WaiverExpired, message, next_step)
                 .evidence(place)
                 .evidence(format!("its reason was: {}", waiver.reason))
-                .evidence(format!("{} findings would match", matching.len()));
+                .evidence(match matching.len() {
+                    1 => "1 finding would match".to_owned(),
+                    n => format!("{n} findings would match"),
+                });
             about_waivers.push(finding);
         } else if matching.is_empty() {
             let message = format!("the waiver of `{rule}` matches no finding");

@@ -1,6 +1,6 @@
 //! The sentences of coverage findings: what is wrong, the evidence, and the one next step.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cuda::{SmTarget, Suffix};
 use crate::device::{ImageKind, Place};
@@ -12,7 +12,7 @@ use crate::tables::Tables;
 
 use super::coverage::{Count, Coverage, is_unjudged, own_targets};
 use super::finding::{Finding, PackageName};
-use super::floor::Floor;
+use super::floor::{Floor, Mechanism};
 
 /// What a coverage finding is about.
 #[derive(Debug, Clone, Copy)]
@@ -365,28 +365,49 @@ pub(super) fn driver_too_old(subject: Subject<'_>, floor: &Floor, others: &[&Flo
         .as_ref()
         .map(ToString::to_string)
         .unwrap_or_default();
+    let verb = match floor.mechanism {
+        Mechanism::Gpu(_) => "is",
+        _ => "needs",
+    };
     let message = format!(
-        "driver {have} is older than {}, which {} needs",
-        floor.driver, floor.mechanism
+        "{} {verb} driver {}, `{target}` has {have}",
+        floor.mechanism, floor.driver
     );
     let next_step = format!(
         "upgrade the driver of `{target}` to {} or newer",
         floor.driver
     );
     let mut finding = subject.finding(Code::DriverTooOld, message, next_step);
-    let seen: BTreeSet<String> = others
-        .iter()
-        .map(|floor| match &floor.culprit {
-            Some(path) => format!(
-                "{} or newer for {}: `{path}`",
-                floor.driver, floor.mechanism
-            ),
-            None => format!("{} or newer for {}", floor.driver, floor.mechanism),
-        })
-        .collect();
-    finding.evidence.extend(seen);
+    let mut needs: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    for floor in others {
+        let need = format!("{} or newer for {}", floor.driver, floor.mechanism);
+        let paths = needs.entry(need).or_default();
+        paths.extend(floor.culprit.as_deref());
+    }
+    for (need, paths) in needs {
+        finding = finding.evidence(match named(&paths) {
+            Some(names) => format!("{need}: {names}"),
+            None => need,
+        });
+    }
     finding.library.clone_from(&floor.culprit);
     finding
+}
+
+/// Paths beside what they have in common; none where there is none.
+fn named(paths: &BTreeSet<&str>) -> Option<String> {
+    const SHOWN: usize = 4;
+    let shown: Vec<String> = paths
+        .iter()
+        .take(SHOWN)
+        .map(|path| format!("`{path}`"))
+        .collect();
+    let more = paths.len().saturating_sub(SHOWN);
+    match (shown.is_empty(), more) {
+        (true, _) => None,
+        (false, 0) => Some(shown.join(", ")),
+        (false, more) => Some(format!("{} and {more} more", shown.join(", "))),
+    }
 }
 
 /// The driver no longer drives the GPU.

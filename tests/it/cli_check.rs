@@ -128,7 +128,7 @@ fn remarks_and_waived_findings_are_shown_when_asked_for() {
     exit 0
     --- stdout
     jit 1.0  jit-1.0-py3-none-manylinux_2_28_x86_64.whl
-      PASS        h100  driver 525.60.13 or newer (code made by CUDA 12)
+      PASS        h100  driver 525.60.13 or newer (code made by CUDA 12) (1 waived)
 
     warn jit-only  h100  waived until 2027-03-01: short jobs
       jit/_C.so

@@ -127,6 +127,9 @@ fn nothing_to_judge_is_no_pass() {
     error: there is no file in `empty`
       next: name the directory that holds the packages, such as `site-packages`
     ");
+    let run = place.run(&["inspect", "empty"]);
+    assert_eq!(run.status, 2, "inspect ends as check does: {run:?}");
+    assert!(run.stderr.contains("there is no file in `empty`"));
     place.write(
         "none.json",
         r#"{"schema":"smgate/inspect/1","artifacts":[]}"#,

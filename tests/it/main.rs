@@ -15,6 +15,7 @@ mod cli_inputs;
 mod cli_inventory;
 mod cli_output;
 mod cli_policy;
+mod cli_report;
 mod demo;
 mod determinism;
 mod device_robustness;

@@ -119,8 +119,11 @@ fn differences(listed: &Listed, header: &ZipLocalFileHeader<'_>) -> Vec<String> 
     }
     // With a descriptor after the data, a local header may leave these at zero.
     let deferred = flags & listed.flags & HAS_DESCRIPTOR != 0;
+    let (local, central) = (header.crc32(), member.crc);
+    if local != central && !(deferred && local == 0) {
+        found.push(format!("the CRC-32 ({local:08x}, {central:08x})"));
+    }
     let facts = [
-        ("the CRC-32", header.crc32().into(), member.crc.into()),
         (
             "the packed size",
             header.compressed_size_hint(),

@@ -90,7 +90,9 @@ fn unsafe_part(name: &[u8]) -> Option<&'static str> {
         return Some("is an absolute path");
     }
     if name.split(|byte| *byte == b'/').any(|part| part == b"..") {
-        return Some("leads out of the archive with `..`");
+        return Some(
+            "has a part `..`, with which it could be written outside the directory that it is unpacked to",
+        );
     }
     None
 }

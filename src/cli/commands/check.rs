@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use crate::cli::args::{Check, FailOn};
-use crate::cli::{Exit, Failure, Output, unless_closed};
+use crate::cli::{Exit, Failure, Output, stdout_width, unless_closed};
 use crate::inventory::from_json;
 use crate::policy::Policy;
 use crate::report::{HumanOptions, write_check};
@@ -57,7 +57,8 @@ pub(in crate::cli) fn run(args: &Check, tables: &Tables, output: &Output) -> Res
     };
     let evaluation = judge(baseline.as_ref());
     let mut stdout = output.stdout();
-    let human = HumanOptions::new(output.stdout_colour(), args.report.verbose);
+    let human =
+        HumanOptions::new(output.stdout_colour(), args.report.verbose).with_width(stdout_width());
     let written = write_check(&evaluation, args.report.format.into(), human, &mut stdout);
     unless_closed(written.and_then(|()| stdout.flush()))?;
     Ok(if nothing_read(&inventory) {

@@ -3,11 +3,11 @@
 use std::io::Write as _;
 
 use crate::cli::args::Inspect;
-use crate::cli::{Exit, Failure, Output, unless_closed};
+use crate::cli::{Exit, Failure, Output, stdout_width, unless_closed};
 use crate::report::{HumanOptions, write_inspect};
 use crate::tables::Tables;
 
-use super::{nothing_read, scan_inputs};
+use super::{nothing_read, require_something, scan_inputs};
 
 pub(in crate::cli) fn run(
     args: &Inspect,
@@ -15,8 +15,10 @@ pub(in crate::cli) fn run(
     output: &Output,
 ) -> Result<Exit, Failure> {
     let inventory = scan_inputs(&args.inputs, &args.scan.options(), tables)?;
+    require_something(&inventory, None)?;
     let mut stdout = output.stdout();
-    let human = HumanOptions::new(output.stdout_colour(), args.report.verbose);
+    let human =
+        HumanOptions::new(output.stdout_colour(), args.report.verbose).with_width(stdout_width());
     let written = write_inspect(&inventory, args.report.format.into(), human, &mut stdout);
     unless_closed(written.and_then(|()| stdout.flush()))?;
     Ok(if nothing_read(&inventory) {

@@ -134,7 +134,7 @@ fn describe(policy: &Policy) -> String {
         .collect();
     format!(
         "valid, {}: {}",
-        plural(targets.len(), "target"),
+        plural(targets.len() as u64, "target"),
         targets.join(", ")
     )
 }

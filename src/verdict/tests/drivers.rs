@@ -93,7 +93,7 @@ fn a_driver_that_is_too_old_is_shown_every_floor_that_it_misses() {
     let finding = only(&evaluation, Code::DriverTooOld);
     assert_eq!(
         finding.message,
-        "driver R515 is older than R580, which the CUDA 13 runtime needs"
+        "the CUDA 13 runtime needs driver R580, `t` has R515"
     );
     assert_eq!(
         finding.evidence,

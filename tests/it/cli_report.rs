@@ -1,0 +1,154 @@
+//! What the reports for people say and leave out: what is gathered, why there is no device code, what decided.
+
+use std::io::Write as _;
+
+use crate::support_cli::{Place, library, simple, wheel};
+
+fn count(text: &str, what: &str) -> usize {
+    text.matches(what).count()
+}
+
+#[test]
+fn findings_with_other_figures_are_not_gathered() {
+    let place = Place::new();
+    // T4 has code in 4 + 1 of 7 fatbins, H100 in 4 + 2
+    let input = simple(
+        "mixed",
+        &[
+            ("sm_75 sm_80 sm_90", 4),
+            ("sm_75 sm_80", 1),
+            ("sm_80 sm_90", 2),
+        ],
+    )
+    .write(&place);
+    let run = place.run(&[
+        "check", &input, "--target", "T4", "--target", "H100", "--driver", "R580",
+    ]);
+    let out = &run.stdout;
+    assert!(
+        out.contains("2 of 7 general fatbins have no code for T4 (7.5)"),
+        "{out}"
+    );
+    assert!(
+        out.contains("1 of 7 general fatbins have no code for H100 (9.0)"),
+        "{out}"
+    );
+    assert!(!out.contains("the same for"), "{out}");
+    assert_eq!(
+        count(out, "General ones hold it for several GPUs"),
+        1,
+        "{out}"
+    );
+}
+
+#[test]
+fn equal_findings_are_gathered_and_every_next_step_is_shown() {
+    let place = Place::new();
+    let code = library(&[("sm_80 sm_86", 3)]);
+    let input = wheel("ampere", "1.0")
+        .member("ampere/a.so", &code)
+        .member("ampere/a.so.1", &code)
+        .write(&place);
+    let run = place.run(&[
+        "check", &input, "--target", "H100", "--target", "B200", "--driver", "R580",
+    ]);
+    let out = &run.stdout;
+    assert_eq!(count(out, "deny no-kernel-image"), 1, "{out}");
+    assert!(out.contains("- the same in ampere/a.so.1\n"), "{out}");
+    assert!(out.contains("- the same for B200 (10.0)\n"), "{out}");
+    assert!(out.contains("arch=compute_90,code=sm_90"), "{out}");
+    let next = out
+        .lines()
+        .find(|line| line.contains("next for B200 (10.0): "));
+    assert!(next.unwrap().contains("code=sm_100"), "{out}");
+    assert!(!out.contains("General ones"), "no word to explain: {out}");
+}
+
+#[test]
+fn a_target_without_a_driver_is_said_once_at_the_end() {
+    let place = Place::new();
+    let one = simple("one", &[("sm_75 compute_75@8.0", 2)]).write(&place);
+    let two = simple("two", &[("sm_80 sm_90", 2)]).write(&place);
+    let run = place.run(&[
+        "check",
+        &one,
+        &two,
+        "--target",
+        "A100",
+        "--target",
+        "H100",
+        "--fail-on",
+        "warn",
+    ]);
+    let out = &run.stdout;
+    assert_eq!(count(out, "warn driver-not-given"), 1, "{out}");
+    assert!(out.contains("- the same for H100\n"), "{out}");
+    assert!(out.find("two 1.0").unwrap() < out.find("driver-not-given").unwrap());
+    assert!(
+        out.contains("\n\ntwo 1.0  "),
+        "a line between packages: {out}"
+    );
+    // two of `jit-only`, and of each target and package that it names no driver
+    assert!(
+        out.contains("FAIL: 0 denied findings, 6 warnings, which fail under `--fail-on warn`"),
+        "{out}"
+    );
+    assert!(out.contains("`smgate explain jit-only` says more"), "{out}");
+}
+
+#[test]
+fn a_driver_below_the_floor_is_said_beside_the_verdict() {
+    let place = Place::new();
+    let input = simple("new", &[("sm_80 sm_90", 2)]).write(&place);
+    let run = place.run(&["check", &input, "--target", "H100", "--driver", "R470"]);
+    let row = run.stdout.lines().nth(1).unwrap();
+    assert!(
+        row.contains("needs driver 525.60.13 or newer, has R470 (code made by CUDA 12)"),
+        "{row}"
+    );
+}
+
+#[test]
+fn the_reasons_for_no_device_code_are_told_apart() {
+    let place = Place::new();
+    let pure = wheel("pure", "1.0")
+        .member("pure/__init__.py", "")
+        .write(&place);
+    let damaged = wheel("part", "1.0")
+        .member("part/__init__.py", "")
+        .member("part/_C.so", "\x7fELF\x02\x01\x01")
+        .write(&place);
+    place.write("garbage-1.0-py3-none-any.whl", "no archive");
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(&[0; 2000]).unwrap();
+    place.write("weights.tar.gz", gzip.finish().unwrap());
+    for (input, said) in [
+        (&*pure, "nothing to judge (pure Python or a CPU build)"),
+        (
+            &damaged,
+            "no device code in what could be read, and not all could",
+        ),
+        ("garbage-1.0-py3-none-any.whl", "nothing could be read"),
+        ("weights.tar.gz", "nothing in it was looked at"),
+    ] {
+        let run = place.run(&["check", input, "--target", "H100", "--driver", "R580"]);
+        let row = run.stdout.lines().nth(1).unwrap();
+        assert!(row.contains(said), "{input}: {run:?}");
+        let run = place.run(&["inspect", input]);
+        let line = run.stdout.lines().nth(1).unwrap();
+        if input != pure {
+            assert!(line.contains(said), "{input}: {run:?}");
+        }
+    }
+}
+
+#[test]
+fn ptx_outside_fatbins_is_counted_as_what_it_is() {
+    let place = Place::new();
+    let ptx = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\nret;\n}\n";
+    let input = wheel("bare", "1.0").member("bare/k.ptx", ptx).write(&place);
+    let run = place.run(&["inspect", &input]);
+    let out = &run.stdout;
+    assert!(out.contains("1 device image, in no fatbin\n"), "{out}");
+    assert!(!out.contains("0 fatbins"), "{out}");
+}
