@@ -17,10 +17,14 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("tables", BASE),
     ("device", BASE),
     ("archive", BASE),
+    ("compat", &["tables", "device"]),
     ("source", &["archive"]),
     ("inventory", &["tables", "device", "archive", "source"]),
     ("policy", &["tables"]),
-    ("verdict", &["tables", "device", "inventory", "policy"]),
+    (
+        "verdict",
+        &["tables", "device", "compat", "inventory", "policy"],
+    ),
     ("report", &["device", "inventory", "verdict"]),
     (
         "cli",

@@ -1,4 +1,4 @@
-//! What runs where: the compatibility rules of device images and compute capabilities.
+//! What runs where: device images and compute capabilities.
 //!
 //! Rules 1.x (cubins) and 2.1, 2.2 (PTX) of NVIDIA's compatibility documents: CUDA C++ Programming Guide,
 //! "Binary Compatibility" and "PTX Compatibility"; the Ada compatibility guide; the help text of ptxas.
