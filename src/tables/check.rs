@@ -4,6 +4,7 @@
 //! by the `facts` command.
 
 mod driver;
+mod pci;
 
 use std::collections::BTreeSet;
 use std::fmt::{Debug, Display};
@@ -71,6 +72,9 @@ impl Tables {
         ptx(self, &mut broken);
         floors(self, &mut broken);
         libraries(self, &mut broken);
+        pci::chips(self, &mut broken);
+        pci::devices(self, &mut broken);
+        pci::gpus(self, &mut broken);
         broken.0
     }
 }
@@ -108,6 +112,7 @@ fn order(tables: &Tables, broken: &mut Broken) {
         &toolkits.as_of,
         &tables.driver_table().as_of,
         &libraries.as_of,
+        &tables.pci_table().as_of,
     ]
     .into();
     broken.unless(days.len() == 1, || {

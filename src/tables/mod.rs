@@ -10,6 +10,7 @@ mod check;
 mod driver;
 mod gpu;
 mod library;
+mod pci;
 mod rows;
 mod toolkit;
 mod yaml;
@@ -29,10 +30,12 @@ use arch::ArchTable;
 use driver::DriverTable;
 use gpu::GpuTable;
 use library::LibraryTable;
+use pci::PciTable;
 use toolkit::ToolkitTable;
 
 pub use gpu::GpuLookup;
 pub use library::{FamilyRow, Role, RoleRow, VendorRow};
+pub use pci::{ChipRow, ParsePciIdError, PciId, PciRow};
 pub use rows::{
     BranchKind, BranchRow, CapabilityRow, Confidence, Evidence, FirstDriver, Floor, GpuClass,
     GpuRow, NumberRow, PairedDriver, PtxRow, SmRow, ToolkitRow,
@@ -46,6 +49,7 @@ struct Texts {
     toolkits: &'static str,
     drivers: &'static str,
     libraries: &'static str,
+    pci: &'static str,
 }
 
 impl Texts {
@@ -55,15 +59,17 @@ impl Texts {
         toolkits: include_str!("toolkits.yaml"),
         drivers: include_str!("drivers.yaml"),
         libraries: include_str!("libraries.yaml"),
+        pci: include_str!("pci.yaml"),
     };
 
-    fn all(&self) -> [&'static str; 5] {
+    fn all(&self) -> [&'static str; 6] {
         [
             self.gpus,
             self.archs,
             self.toolkits,
             self.drivers,
             self.libraries,
+            self.pci,
         ]
     }
 }
@@ -77,6 +83,7 @@ pub struct Tables {
     toolkits: OnceLock<ToolkitTable>,
     drivers: OnceLock<DriverTable>,
     libraries: OnceLock<LibraryTable>,
+    pci: OnceLock<PciTable>,
     digest: OnceLock<String>,
 }
 
@@ -94,6 +101,7 @@ impl Tables {
             toolkits: OnceLock::new(),
             drivers: OnceLock::new(),
             libraries: OnceLock::new(),
+            pci: OnceLock::new(),
             digest: OnceLock::new(),
         }
     }
@@ -133,6 +141,26 @@ impl Tables {
     /// All GPUs, by capability and name.
     pub fn gpus(&self) -> &[GpuRow] {
         &self.gpu_table().rows
+    }
+
+    /// The PCI device with this id, in any spelling of `lspci`, `nvidia-smi`, Linux or Windows.
+    pub fn pci(&self, id: &str) -> Option<&PciRow> {
+        self.pci_table().find(id.parse().ok()?)
+    }
+
+    /// All PCI devices, by id.
+    pub fn pci_rows(&self) -> impl Iterator<Item = &PciRow> {
+        self.pci_table().rows()
+    }
+
+    /// The ids of all PCI devices, rising; cheaper than the rows.
+    pub fn pci_ids(&self) -> impl Iterator<Item = PciId> {
+        self.pci_table().ids()
+    }
+
+    /// A chip by its code name.
+    pub fn chip(&self, name: &str) -> Option<&ChipRow> {
+        self.pci_table().chip(name)
     }
 
     /// An sm target.
@@ -249,6 +277,11 @@ impl Tables {
     fn driver_table(&self) -> &DriverTable {
         self.drivers
             .get_or_init(|| parsed(DriverTable::parse(self.texts.drivers)))
+    }
+
+    fn pci_table(&self) -> &PciTable {
+        self.pci
+            .get_or_init(|| parsed(PciTable::parse(self.texts.pci)))
     }
 
     fn library_table(&self) -> &LibraryTable {

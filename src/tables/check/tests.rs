@@ -214,3 +214,35 @@ fn packages_are_normalised() {
         "the package name `Bits_and_bytes` is not normalised",
     );
 }
+
+#[test]
+fn devices_are_sorted_and_of_known_chips() {
+    let row = "- {id: '10de:2330', chip: GH100";
+    let twice = broken(|t| &mut t.pci, row, "- {id: '10de:2329', chip: GH100");
+    assert_broken(&twice, "PCI devices: ");
+    let unknown = broken(|t| &mut t.pci, row, "- {id: '10de:2330', chip: GH999");
+    assert_broken(&unknown, "`10de:2330` has an unknown chip `GH999`");
+    assert_broken(&unknown, "`10de:2330` is unknown or of another chip");
+}
+
+#[test]
+fn chips_agree_with_the_gpus_and_drivers_that_name_them() {
+    let row = "- {chip: GH100, cc: '9.0'";
+    let broken = broken(|t| &mut t.pci, row, "- {chip: GH100, cc: '10.0'");
+    assert_broken(&broken, "`10de:2330` has another capability");
+    assert_broken(
+        &broken,
+        "`NVIDIA H100 80GB HBM3` is no GPU of capability 10.0",
+    );
+    assert_broken(
+        &broken,
+        "`10de:2330`: `R525` lists it and does not support its capability",
+    );
+}
+
+#[test]
+fn an_unknown_chip_says_so() {
+    let note = ", note: no source states its capability}";
+    let broken = broken(|t| &mut t.pci, note, "}");
+    assert_broken(&broken, "chip `GB112` has no capability and no note");
+}
