@@ -4,6 +4,7 @@
 //! by the `facts` command.
 
 mod driver;
+mod instance;
 mod pci;
 
 use std::collections::BTreeSet;
@@ -72,6 +73,7 @@ impl Tables {
         ptx(self, &mut broken);
         floors(self, &mut broken);
         libraries(self, &mut broken);
+        instance::instances(self, &mut broken);
         pci::chips(self, &mut broken);
         pci::devices(self, &mut broken);
         pci::gpus(self, &mut broken);
@@ -113,6 +115,7 @@ fn order(tables: &Tables, broken: &mut Broken) {
         &tables.driver_table().as_of,
         &libraries.as_of,
         &tables.pci_table().as_of,
+        &tables.instance_table().as_of,
     ]
     .into();
     broken.unless(days.len() == 1, || {

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 
 use super::rows::GpuRow;
+use super::spelling;
 use super::yaml::{self, Sources};
 use crate::cuda::ComputeCapability;
 use crate::error::Error;
@@ -186,20 +187,12 @@ impl GpuTable {
     fn nearest(&self, key: &str) -> Vec<String> {
         let scored = self.names.iter().filter_map(|(name, rows)| {
             let short = LINES.iter().find_map(|line| name.strip_prefix(line));
-            let score = |name| strsim::normalized_damerau_levenshtein(key, name);
+            let score = |name| spelling::likeness(key, name);
             let score = score(name).max(short.map_or(0.0, score));
             let row = rows.first().and_then(|&index| self.rows.get(index))?;
-            (score >= 0.6).then_some((score, row.name.as_str()))
+            Some((score, row.name.clone()))
         });
-        let mut scored: Vec<_> = scored.collect();
-        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
-        let mut nearest: Vec<String> = Vec::new();
-        for (_, name) in scored {
-            if nearest.len() < 3 && !nearest.iter().any(|known| known == name) {
-                nearest.push(name.to_owned());
-            }
-        }
-        nearest
+        spelling::best(scored)
     }
 }
 

@@ -9,9 +9,11 @@ mod arch;
 mod check;
 mod driver;
 mod gpu;
+mod instance;
 mod library;
 mod pci;
 mod rows;
+mod spelling;
 mod toolkit;
 mod yaml;
 
@@ -29,11 +31,13 @@ use crate::platform::Os;
 use arch::ArchTable;
 use driver::DriverTable;
 use gpu::GpuTable;
+use instance::InstanceTable;
 use library::LibraryTable;
 use pci::PciTable;
 use toolkit::ToolkitTable;
 
 pub use gpu::GpuLookup;
+pub use instance::{InstanceLookup, InstanceRow};
 pub use library::{FamilyRow, Role, RoleRow, VendorRow};
 pub use pci::{ChipRow, ParsePciIdError, PciId, PciRow};
 pub use rows::{
@@ -50,6 +54,7 @@ struct Texts {
     drivers: &'static str,
     libraries: &'static str,
     pci: &'static str,
+    instances: &'static str,
 }
 
 impl Texts {
@@ -60,9 +65,10 @@ impl Texts {
         drivers: include_str!("drivers.yaml"),
         libraries: include_str!("libraries.yaml"),
         pci: include_str!("pci.yaml"),
+        instances: include_str!("instances.yaml"),
     };
 
-    fn all(&self) -> [&'static str; 6] {
+    fn all(&self) -> [&'static str; 7] {
         [
             self.gpus,
             self.archs,
@@ -70,6 +76,7 @@ impl Texts {
             self.drivers,
             self.libraries,
             self.pci,
+            self.instances,
         ]
     }
 }
@@ -84,6 +91,7 @@ pub struct Tables {
     drivers: OnceLock<DriverTable>,
     libraries: OnceLock<LibraryTable>,
     pci: OnceLock<PciTable>,
+    instances: OnceLock<InstanceTable>,
     digest: OnceLock<String>,
 }
 
@@ -102,6 +110,7 @@ impl Tables {
             drivers: OnceLock::new(),
             libraries: OnceLock::new(),
             pci: OnceLock::new(),
+            instances: OnceLock::new(),
             digest: OnceLock::new(),
         }
     }
@@ -161,6 +170,16 @@ impl Tables {
     /// A chip by its code name.
     pub fn chip(&self, name: &str) -> Option<&ChipRow> {
         self.pci_table().chip(name)
+    }
+
+    /// The cloud instance type with this name, `aws:p5.48xlarge` or `p5.48xlarge`.
+    pub fn instance(&self, name: &str) -> InstanceLookup<'_> {
+        self.instance_table().find(name)
+    }
+
+    /// All cloud instance types, by provider and name.
+    pub fn instances(&self) -> &[InstanceRow] {
+        &self.instance_table().rows
     }
 
     /// An sm target.
@@ -282,6 +301,11 @@ impl Tables {
     fn pci_table(&self) -> &PciTable {
         self.pci
             .get_or_init(|| parsed(PciTable::parse(self.texts.pci)))
+    }
+
+    fn instance_table(&self) -> &InstanceTable {
+        self.instances
+            .get_or_init(|| parsed(InstanceTable::parse(self.texts.instances)))
     }
 
     fn library_table(&self) -> &LibraryTable {

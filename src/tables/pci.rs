@@ -47,8 +47,7 @@ impl FromStr for PciId {
         let behind = |marks: &str| lower.split_once(marks).map(|(_, rest)| rest);
         let found = behind("v000010ded0000")
             .or_else(|| behind("ven_10de&dev_"))
-            .map(|rest| rest.get(..4))
-            .unwrap_or_else(|| plain(&lower));
+            .map_or_else(|| plain(&lower), |rest| rest.get(..4));
         found
             .and_then(device)
             .map(Self)

@@ -20,6 +20,8 @@ pub enum Evidence {
     PartlyMeasured,
     /// A document or a file of NVIDIA says so.
     Docs,
+    /// A document is named that was not read for this row.
+    Cited,
     /// Public reports say so.
     Secondary,
     /// It follows from another row by rule.

@@ -19,6 +19,7 @@ fn every_table_parses() {
     DriverTable::parse(Texts::BUILTIN.drivers).unwrap();
     LibraryTable::parse(Texts::BUILTIN.libraries).unwrap();
     PciTable::parse(Texts::BUILTIN.pci).unwrap();
+    InstanceTable::parse(Texts::BUILTIN.instances).unwrap();
 }
 
 #[test]

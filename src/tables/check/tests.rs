@@ -246,3 +246,15 @@ fn an_unknown_chip_says_so() {
     let broken = broken(|t| &mut t.pci, note, "}");
     assert_broken(&broken, "chip `GB112` has no capability and no note");
 }
+
+#[test]
+fn instances_have_known_gpus_and_names_of_their_own() {
+    let row = "match: p5en.48xlarge, gpu: NVIDIA H200, cc: '9.0'";
+    let other = broken(|t| &mut t.instances, row, &row.replace("9.0", "10.0"));
+    assert_broken(
+        &other,
+        "`aws:p5en.48xlarge`: its GPU is unknown or of another",
+    );
+    let shared = broken(|t| &mut t.instances, "match: 'g5.*'", "match: 'g5*.*'");
+    assert_broken(&shared, "`aws:g5g.*`: `g5g.*` is of another row too");
+}
