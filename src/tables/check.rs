@@ -4,6 +4,7 @@
 //! by the `facts` command.
 
 mod driver;
+mod forward_compat;
 mod instance;
 mod pci;
 
@@ -73,6 +74,7 @@ impl Tables {
         ptx(self, &mut broken);
         floors(self, &mut broken);
         libraries(self, &mut broken);
+        forward_compat::packages(self, &mut broken);
         instance::instances(self, &mut broken);
         pci::chips(self, &mut broken);
         pci::devices(self, &mut broken);
@@ -116,6 +118,7 @@ fn order(tables: &Tables, broken: &mut Broken) {
         &libraries.as_of,
         &tables.pci_table().as_of,
         &tables.instance_table().as_of,
+        &tables.compat_table().as_of,
     ]
     .into();
     broken.unless(days.len() == 1, || {

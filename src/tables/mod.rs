@@ -8,6 +8,7 @@
 mod arch;
 mod check;
 mod driver;
+mod forward_compat;
 mod gpu;
 mod instance;
 mod library;
@@ -30,12 +31,14 @@ use crate::platform::Os;
 
 use arch::ArchTable;
 use driver::DriverTable;
+use forward_compat::CompatTable;
 use gpu::GpuTable;
 use instance::InstanceTable;
 use library::LibraryTable;
 use pci::PciTable;
 use toolkit::ToolkitTable;
 
+pub use forward_compat::{CompatRow, ForwardCompat};
 pub use gpu::GpuLookup;
 pub use instance::{InstanceLookup, InstanceRow};
 pub use library::{FamilyRow, Role, RoleRow, VendorRow};
@@ -55,6 +58,7 @@ struct Texts {
     libraries: &'static str,
     pci: &'static str,
     instances: &'static str,
+    compat: &'static str,
 }
 
 impl Texts {
@@ -66,9 +70,10 @@ impl Texts {
         libraries: include_str!("libraries.yaml"),
         pci: include_str!("pci.yaml"),
         instances: include_str!("instances.yaml"),
+        compat: include_str!("forward_compat.yaml"),
     };
 
-    fn all(&self) -> [&'static str; 7] {
+    fn all(&self) -> [&'static str; 8] {
         [
             self.gpus,
             self.archs,
@@ -77,6 +82,7 @@ impl Texts {
             self.libraries,
             self.pci,
             self.instances,
+            self.compat,
         ]
     }
 }
@@ -92,6 +98,7 @@ pub struct Tables {
     libraries: OnceLock<LibraryTable>,
     pci: OnceLock<PciTable>,
     instances: OnceLock<InstanceTable>,
+    compat: OnceLock<CompatTable>,
     digest: OnceLock<String>,
 }
 
@@ -111,6 +118,7 @@ impl Tables {
             libraries: OnceLock::new(),
             pci: OnceLock::new(),
             instances: OnceLock::new(),
+            compat: OnceLock::new(),
             digest: OnceLock::new(),
         }
     }
@@ -253,6 +261,21 @@ impl Tables {
         found.map(|(_, floor)| floor)
     }
 
+    /// Whether the forward compatibility package of a CUDA version works on a kernel driver of branch `host`.
+    pub fn forward_compat(&self, package: ToolkitVersion, host: DriverBranch) -> ForwardCompat {
+        self.compat_table().find(package, host)
+    }
+
+    /// All forward compatibility packages, oldest first.
+    pub fn compat_packages(&self) -> &[CompatRow] {
+        &self.compat_table().rows
+    }
+
+    /// On which GPUs and systems forward compatibility packages work at all, in sentences.
+    pub fn compat_conditions(&self) -> &[String] {
+        &self.compat_table().conditions
+    }
+
     /// The library of NVIDIA's with this file name (without directories), which may be a hashed copy.
     pub fn vendor(&self, file_name: &str) -> Option<&VendorRow> {
         self.library_table().vendor(file_name)
@@ -306,6 +329,11 @@ impl Tables {
     fn instance_table(&self) -> &InstanceTable {
         self.instances
             .get_or_init(|| parsed(InstanceTable::parse(self.texts.instances)))
+    }
+
+    fn compat_table(&self) -> &CompatTable {
+        self.compat
+            .get_or_init(|| parsed(CompatTable::parse(self.texts.compat)))
     }
 
     fn library_table(&self) -> &LibraryTable {

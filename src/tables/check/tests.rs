@@ -258,3 +258,18 @@ fn instances_have_known_gpus_and_names_of_their_own() {
     let shared = broken(|t| &mut t.instances, "match: 'g5.*'", "match: 'g5*.*'");
     assert_broken(&shared, "`aws:g5g.*`: `g5g.*` is of another row too");
 }
+
+#[test]
+fn compatibility_packages_are_newer_than_their_hosts() {
+    let row = "- {package: '13.1', branch: R590, hosts: R535 R570 R580,";
+    let newer = broken(|t| &mut t.compat, row, &row.replace("R580,", "R595,"));
+    assert_broken(
+        &newer,
+        "package `13.1`: host `R595` is unknown or not older",
+    );
+    let other = broken(|t| &mut t.compat, row, &row.replace("R590", "R595"));
+    assert_broken(
+        &other,
+        "package `13.1`: its branch reports another CUDA version",
+    );
+}
