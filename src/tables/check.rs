@@ -4,6 +4,7 @@
 //! by the `facts` command.
 
 mod driver;
+mod errors;
 mod forward_compat;
 mod instance;
 mod pci;
@@ -74,6 +75,7 @@ impl Tables {
         ptx(self, &mut broken);
         floors(self, &mut broken);
         libraries(self, &mut broken);
+        errors::errors(self, &mut broken);
         forward_compat::packages(self, &mut broken);
         instance::instances(self, &mut broken);
         pci::chips(self, &mut broken);
@@ -119,6 +121,7 @@ fn order(tables: &Tables, broken: &mut Broken) {
         &tables.pci_table().as_of,
         &tables.instance_table().as_of,
         &tables.compat_table().as_of,
+        &tables.error_table().as_of,
     ]
     .into();
     broken.unless(days.len() == 1, || {

@@ -8,6 +8,7 @@
 mod arch;
 mod check;
 mod driver;
+mod errors;
 mod forward_compat;
 mod gpu;
 mod instance;
@@ -31,6 +32,7 @@ use crate::platform::Os;
 
 use arch::ArchTable;
 use driver::DriverTable;
+use errors::ErrorTable;
 use forward_compat::CompatTable;
 use gpu::GpuTable;
 use instance::InstanceTable;
@@ -38,6 +40,7 @@ use library::LibraryTable;
 use pci::PciTable;
 use toolkit::ToolkitTable;
 
+pub use errors::{ApiError, ErrorMatch, ErrorRow, MatchedBy};
 pub use forward_compat::{CompatRow, ForwardCompat};
 pub use gpu::GpuLookup;
 pub use instance::{InstanceLookup, InstanceRow};
@@ -59,6 +62,7 @@ struct Texts {
     pci: &'static str,
     instances: &'static str,
     compat: &'static str,
+    errors: &'static str,
 }
 
 impl Texts {
@@ -71,9 +75,10 @@ impl Texts {
         pci: include_str!("pci.yaml"),
         instances: include_str!("instances.yaml"),
         compat: include_str!("forward_compat.yaml"),
+        errors: include_str!("errors.yaml"),
     };
 
-    fn all(&self) -> [&'static str; 8] {
+    fn all(&self) -> [&'static str; 9] {
         [
             self.gpus,
             self.archs,
@@ -83,6 +88,7 @@ impl Texts {
             self.pci,
             self.instances,
             self.compat,
+            self.errors,
         ]
     }
 }
@@ -99,6 +105,7 @@ pub struct Tables {
     pci: OnceLock<PciTable>,
     instances: OnceLock<InstanceTable>,
     compat: OnceLock<CompatTable>,
+    errors: OnceLock<ErrorTable>,
     digest: OnceLock<String>,
 }
 
@@ -119,6 +126,7 @@ impl Tables {
             pci: OnceLock::new(),
             instances: OnceLock::new(),
             compat: OnceLock::new(),
+            errors: OnceLock::new(),
             digest: OnceLock::new(),
         }
     }
@@ -276,6 +284,21 @@ impl Tables {
         &self.compat_table().conditions
     }
 
+    /// What a pasted error text, name or number may be, the surest first.
+    pub fn errors(&self, pasted: &str) -> Vec<ErrorMatch<'_>> {
+        self.error_table().find(pasted)
+    }
+
+    /// All errors, by name.
+    pub fn error_rows(&self) -> &[ErrorRow] {
+        &self.error_table().rows
+    }
+
+    /// Up to three names of errors that are spelt much like `name`, the nearest first.
+    pub fn nearest_errors(&self, name: &str) -> Vec<String> {
+        self.error_table().nearest(name)
+    }
+
     /// The library of NVIDIA's with this file name (without directories), which may be a hashed copy.
     pub fn vendor(&self, file_name: &str) -> Option<&VendorRow> {
         self.library_table().vendor(file_name)
@@ -334,6 +357,11 @@ impl Tables {
     fn compat_table(&self) -> &CompatTable {
         self.compat
             .get_or_init(|| parsed(CompatTable::parse(self.texts.compat)))
+    }
+
+    fn error_table(&self) -> &ErrorTable {
+        self.errors
+            .get_or_init(|| parsed(ErrorTable::parse(self.texts.errors)))
     }
 
     fn library_table(&self) -> &LibraryTable {

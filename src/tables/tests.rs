@@ -19,6 +19,7 @@ fn every_table_parses() {
     DriverTable::parse(Texts::BUILTIN.drivers).unwrap();
     LibraryTable::parse(Texts::BUILTIN.libraries).unwrap();
     CompatTable::parse(Texts::BUILTIN.compat).unwrap();
+    ErrorTable::parse(Texts::BUILTIN.errors).unwrap();
     PciTable::parse(Texts::BUILTIN.pci).unwrap();
     InstanceTable::parse(Texts::BUILTIN.instances).unwrap();
 }

@@ -273,3 +273,24 @@ fn compatibility_packages_are_newer_than_their_hosts() {
         "package `13.1`: its branch reports another CUDA version",
     );
 }
+
+#[test]
+fn errors_are_recognised_by_their_own_texts_and_numbers() {
+    let text = "texts: [named symbol not found]";
+    let shared = broken(
+        |t| &mut t.errors,
+        text,
+        "texts: [device kernel image is invalid]",
+    );
+    assert_broken(&shared, "is first of another row");
+    let vague = broken(|t| &mut t.errors, text, "texts: ['error {n}']");
+    assert_broken(
+        &vague,
+        "`named-symbol-not-found`: `error {n}` says too little",
+    );
+    let number = broken(|t| &mut t.errors, "runtime: 500 ", "runtime: 209 ");
+    assert_broken(
+        &number,
+        "`no-kernel-image`: 209 cudaErrorNoKernelImageForDevice is of another row",
+    );
+}
