@@ -7,6 +7,14 @@
 use crate::cuda::{ComputeCapability, SmTarget, Suffix};
 use crate::tables::Tables;
 
+/// Where the rules of cubins are from.
+pub const CUBIN_RULE: &str =
+    "CUDA C++ Programming Guide, section \"Binary Compatibility\"; help text of ptxas 13.5";
+
+/// Where the rules of PTX are from.
+pub const PTX_RULE: &str =
+    "CUDA C++ Programming Guide, section \"PTX Compatibility\"; help text of ptxas 13.5";
+
 /// Whether an image fits a GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fit {

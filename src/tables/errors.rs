@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::rule::Code;
 
 pub(super) use text::Pattern;
-use text::{Pasted, numbers_of};
+use text::{Pasted, numbers_of, windows};
 
 const FILE: &str = "errors.yaml";
 
@@ -64,6 +64,8 @@ pub struct ErrorRow {
     pub meaning: String,
     /// What is behind it.
     pub cause: String,
+    /// How to tell which of several causes it is.
+    pub tell: Option<String>,
     /// The rules that see the cause before an installation; empty where none can.
     #[serde(default, deserialize_with = "yaml::words")]
     pub codes: Vec<Code>,
@@ -132,13 +134,14 @@ impl ErrorTable {
 
     /// What `pasted` may be, the surest first: by text, where more of it counts more, then by number.
     pub(super) fn find(&self, pasted: &str) -> Vec<ErrorMatch<'_>> {
-        let text = Pasted::new(pasted);
-        let numbers = numbers_of(&text);
+        let texts: Vec<Pasted> = windows(pasted).map(Pasted::new).collect();
+        let numbers: Vec<u16> = texts.iter().flat_map(numbers_of).collect();
         let mut found: Vec<(usize, ErrorMatch<'_>)> = self
             .rows
             .iter()
             .filter_map(|row| {
-                let (weight, by) = by_text(row, &text).or_else(|| by_number(row, &numbers))?;
+                let texts = texts.iter().find_map(|text| by_text(row, text));
+                let (weight, by) = texts.or_else(|| by_number(row, &numbers))?;
                 Some((weight, ErrorMatch { row, by }))
             })
             .collect();

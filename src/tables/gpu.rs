@@ -83,9 +83,14 @@ impl GpuTable {
         {
             yaml::resolve(FILE, &file.sources, source)?;
         }
+        Ok(Self::new(file.as_of, file.ambiguous, file.gpus))
+    }
+
+    /// The table of these rows, with its index.
+    pub(super) fn new(as_of: String, ambiguous: Vec<AmbiguousName>, rows: Vec<GpuRow>) -> Self {
         let mut names = BTreeMap::<_, Vec<_>>::new();
         let mut short = BTreeMap::<_, Vec<_>>::new();
-        for (index, row) in file.gpus.iter().enumerate() {
+        for (index, row) in rows.iter().enumerate() {
             let add = |map: &mut BTreeMap<String, Vec<usize>>, key: String| {
                 let rows = map.entry(key).or_default();
                 if rows.last() != Some(&index) {
@@ -100,13 +105,13 @@ impl GpuTable {
                 add(&mut names, words.concat());
             }
         }
-        Ok(Self {
-            as_of: file.as_of,
-            ambiguous: file.ambiguous,
-            rows: file.gpus,
+        Self {
+            as_of,
+            ambiguous,
+            rows,
             names,
             short,
-        })
+        }
     }
 
     /// Looks a name up: as it is, then as a vGPU profile, then without memory and form factor, then with the
@@ -163,10 +168,7 @@ impl GpuTable {
                 capabilities: row.cc.clone(),
             });
         }
-        // `Quadro K620` as `K620`, and `Tesla V100` though the table has `V100`
-        let indices = self.names.get(&key).or_else(|| self.short.get(&key));
-        let indices = indices.or_else(|| self.names.get(&without_line(words)?.concat()))?;
-        let mut rows = indices.iter().filter_map(|&index| self.rows.get(index));
+        let mut rows = self.of_words(words);
         let first = rows.next()?;
         let capabilities: BTreeSet<_> = rows
             .flat_map(|row| &row.cc)
@@ -181,6 +183,39 @@ impl GpuTable {
         } else {
             GpuLookup::Found(first)
         })
+    }
+
+    /// The rows with exactly this name.
+    fn of_words(&self, words: &[String]) -> impl Iterator<Item = &GpuRow> {
+        let key = words.concat();
+        // `Quadro K620` as `K620`, and `Tesla V100` though the table has `V100`
+        let indices = self.names.get(&key).or_else(|| self.short.get(&key));
+        let indices = indices.or_else(|| self.names.get(&without_line(words)?.concat()));
+        let indices = indices.into_iter().flatten();
+        indices.filter_map(|&index| self.rows.get(index))
+    }
+
+    /// The rows that an ambiguous name may mean: those that have it, or whose names hold its words in order.
+    pub(super) fn candidates(&self, name: &str) -> Vec<&GpuRow> {
+        let words = words(name);
+        let mut rest = words.as_slice();
+        loop {
+            let spoken = |row: &&AmbiguousName| self::words(&row.name).concat() == rest.concat();
+            if let Some(spoken) = self.ambiguous.iter().find(spoken) {
+                let wanted = self::words(&spoken.name);
+                let meant = |row: &&GpuRow| {
+                    let mut words = self::words(&row.name).into_iter();
+                    wanted.iter().all(|word| words.any(|other| other == *word))
+                        && row.cc.iter().any(|cc| spoken.cc.contains(cc))
+                };
+                return self.rows.iter().filter(meant).collect();
+            }
+            let rows: Vec<&GpuRow> = self.of_words(rest).collect();
+            match without_suffix(rest) {
+                Some(shorter) if rows.is_empty() => rest = shorter,
+                _ => return rows,
+            }
+        }
     }
 
     /// The names that are spelt most like `key`, at most three.

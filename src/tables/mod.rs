@@ -13,6 +13,7 @@ mod forward_compat;
 mod gpu;
 mod instance;
 mod library;
+mod overlay;
 mod pci;
 mod rows;
 mod spelling;
@@ -45,11 +46,13 @@ pub use forward_compat::{CompatRow, ForwardCompat};
 pub use gpu::GpuLookup;
 pub use instance::{InstanceLookup, InstanceRow};
 pub use library::{FamilyRow, Role, RoleRow, VendorRow};
+pub use overlay::{Overlay, Table};
 pub use pci::{ChipRow, ParsePciIdError, PciId, PciRow};
 pub use rows::{
     BranchKind, BranchRow, CapabilityRow, Confidence, Evidence, FirstDriver, Floor, GpuClass,
     GpuRow, NumberRow, PairedDriver, PtxRow, SmRow, ToolkitRow,
 };
+pub(crate) use spelling::nearest;
 
 /// The texts of the table files.
 #[derive(Debug, Clone, Copy)]
@@ -107,6 +110,7 @@ pub struct Tables {
     compat: OnceLock<CompatTable>,
     errors: OnceLock<ErrorTable>,
     digest: OnceLock<String>,
+    overlay: Option<Overlay>,
 }
 
 /// The table of a file that a unit test has parsed.
@@ -128,6 +132,7 @@ impl Tables {
             compat: OnceLock::new(),
             errors: OnceLock::new(),
             digest: OnceLock::new(),
+            overlay: None,
         }
     }
 
@@ -141,7 +146,8 @@ impl Tables {
     pub fn digest(&self) -> &str {
         self.digest.get_or_init(|| {
             let mut hash = Sha256::new();
-            for text in self.texts.all() {
+            let overlay = self.overlay.iter().map(|overlay| overlay.text.as_str());
+            for text in self.texts.all().into_iter().chain(overlay) {
                 hash.update(u64::try_from(text.len()).unwrap_or(u64::MAX).to_le_bytes());
                 hash.update(text);
             }
@@ -166,6 +172,11 @@ impl Tables {
     /// All GPUs, by capability and name.
     pub fn gpus(&self) -> &[GpuRow] {
         &self.gpu_table().rows
+    }
+
+    /// The GPUs that an ambiguous name may stand for.
+    pub fn gpu_candidates(&self, name: &str) -> Vec<&GpuRow> {
+        self.gpu_table().candidates(name)
     }
 
     /// The PCI device with this id, in any spelling of `lspci`, `nvidia-smi`, Linux or Windows.
@@ -200,8 +211,12 @@ impl Tables {
 
     /// An sm target.
     pub fn sm(&self, target: SmTarget) -> Option<&SmRow> {
-        let rows = &self.arch_table().sm;
-        rows.iter().find(|row| row.target == target)
+        self.sm_rows().iter().find(|row| row.target == target)
+    }
+
+    /// All sm targets, in rising order.
+    pub fn sm_rows(&self) -> &[SmRow] {
+        &self.arch_table().sm
     }
 
     /// A compute capability.
@@ -256,8 +271,12 @@ impl Tables {
 
     /// The oldest drivers whose JIT accepts a PTX ISA version.
     pub fn ptx(&self, isa: PtxIsa) -> Option<&PtxRow> {
-        let rows = &self.toolkit_table().ptx;
-        rows.iter().find(|row| row.isa == isa)
+        self.ptx_rows().iter().find(|row| row.isa == isa)
+    }
+
+    /// All PTX ISA versions, oldest first.
+    pub fn ptx_rows(&self) -> &[PtxRow] {
+        &self.toolkit_table().ptx
     }
 
     /// The oldest driver that unpacks fatbin entries of a coding (`zstd`), where that is newer than the runtime's.

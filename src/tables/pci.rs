@@ -216,6 +216,26 @@ impl PciTable {
         self.lines.get(at).map(|line| self.row(line))
     }
 
+    /// Adds a row, or replaces that of its id.
+    pub(super) fn set(&mut self, mut row: PciRow) {
+        row.cc = self
+            .chip(&row.chip)
+            .and_then(|chip| chip.cc)
+            .filter(|_| row.gpu);
+        let line = Line {
+            id: row.id,
+            text: "",
+            row: OnceLock::from(row),
+        };
+        match self.lines.binary_search_by_key(&line.id, |line| line.id) {
+            Ok(at) => {
+                self.lines.remove(at);
+                self.lines.insert(at, line);
+            }
+            Err(at) => self.lines.insert(at, line),
+        }
+    }
+
     /// Every row, by id.
     pub(super) fn rows(&self) -> impl Iterator<Item = &PciRow> {
         self.lines.iter().map(|line| self.row(line))

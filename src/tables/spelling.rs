@@ -11,7 +11,7 @@ pub(super) fn likeness(a: &str, b: &str) -> f64 {
 }
 
 /// The names whose key is most like `name`: pairs of a name as it is shown, and its key.
-pub(super) fn nearest(
+pub(crate) fn nearest(
     name: &str,
     known: impl IntoIterator<Item = (String, String)>,
 ) -> Vec<String> {

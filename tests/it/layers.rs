@@ -18,6 +18,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("device", BASE),
     ("archive", BASE),
     ("compat", &["tables", "device"]),
+    ("facts", &["tables", "compat"]),
     ("source", &["archive"]),
     ("inventory", &["tables", "device", "archive", "source"]),
     ("policy", &["tables"]),
@@ -25,11 +26,16 @@ const MAY_NAME: &[(&str, &[&str])] = &[
         "verdict",
         &["tables", "device", "compat", "inventory", "policy"],
     ),
-    ("report", &["device", "inventory", "verdict"]),
+    (
+        "report",
+        &["tables", "device", "facts", "inventory", "verdict"],
+    ),
     (
         "cli",
         &[
             "tables",
+            "compat",
+            "facts",
             "source",
             "inventory",
             "policy",

@@ -3,11 +3,27 @@
 //! Case and runs of blanks do not count. A fragment is literal but for its placeholders: `{n}` digits, `{v}`
 //! digits and dots, `{w}` anything without blanks, `{*}` anything.
 
-/// Bytes of a pasted text that are looked at; whole logs are pasted.
+/// Bytes of a pasted text that are looked at in one piece; whole logs are pasted.
 const PASTED_MAX: usize = 1 << 20;
 
 /// Characters that one `{*}` may stand for.
 const ANYTHING_MAX: usize = 200;
+
+/// Bytes by which windows overlap: more than any fragment is long.
+const OVERLAP: usize = 4 << 10;
+
+/// A long text in parts that are looked at one by one.
+pub(super) fn windows(text: &str) -> impl Iterator<Item = &str> {
+    let boundary = |at: usize| {
+        let mut ends = (0..=at.min(text.len())).rev();
+        ends.find(|&at| text.is_char_boundary(at)).unwrap_or(0)
+    };
+    let step = PASTED_MAX - OVERLAP;
+    let starts = std::iter::successors(Some(0), move |start| {
+        (start + PASTED_MAX < text.len()).then_some(start + step)
+    });
+    starts.filter_map(move |start| text.get(boundary(start)..boundary(start + PASTED_MAX)))
+}
 
 /// What a person has pasted.
 #[derive(Debug)]
