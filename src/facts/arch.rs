@@ -19,7 +19,7 @@ pub(super) fn find(name: &str, tables: &Tables) -> Found {
         let mut facts = built(target, tables);
         facts.extend(capability(row, tables));
         facts.push(gpus(row, tables));
-        return Found::one(target, facts);
+        return Found::one(target.to_string(), facts);
     }
     let called = |row: &&CapabilityRow| {
         let generation = row.examples.split([' ', ',']).next().unwrap_or_default();
@@ -80,7 +80,7 @@ pub(super) fn toolkits(target: SmTarget, tables: &Tables) -> Vec<Fact> {
             .into();
     };
     let ground = Ground::new(row.evidence, &row.sources, row.note.as_ref())
-        .from_overlay(tables.is_overlaid(Table::Sm, &target));
+        .overlaid(tables.is_overlaid(Table::Sm, &target));
     vec![
         ground.noted(ground.maybe("first-toolkit", row.first_toolkit)),
         ground.many("last-toolkit", row.last_toolkit),
@@ -92,7 +92,7 @@ pub(super) fn toolkits(target: SmTarget, tables: &Tables) -> Vec<Fact> {
 pub(super) fn capability(row: &CapabilityRow, tables: &Tables) -> Vec<Fact> {
     let cc = row.cc;
     let overlay = tables.is_overlaid(Table::Capabilities, &cc);
-    let ground = Ground::new(Evidence::Docs, &row.sources, row.note.as_ref()).from_overlay(overlay);
+    let ground = Ground::new(Evidence::Docs, &row.sources, row.note.as_ref()).overlaid(overlay);
     let architecture = format!("{cc} {}", row.examples);
     let mut facts = vec![ground.noted(ground.one("architecture", architecture))];
     if row.tegra {
@@ -141,8 +141,7 @@ fn first_driver(row: &CapabilityRow, ground: &Ground) -> Fact {
         return ground.fact("first-driver", None);
     };
     let sources = [first.source.clone()];
-    let own =
-        Ground::new(first.evidence, &sources, first.note.as_ref()).from_overlay(ground.overlay);
+    let own = Ground::new(first.evidence, &sources, first.note.as_ref()).overlaid(ground.overlay);
     let mut value: Vec<String> = first.branch.iter().map(ToString::to_string).collect();
     value.extend(first.linux.iter().map(|linux| format!("Linux {linux}")));
     own.noted(own.fact(

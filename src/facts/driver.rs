@@ -48,7 +48,7 @@ fn numbers_of(spec: &DriverSpec, tables: &Tables) -> Os {
 fn facts(driver: &Driver<'_>, row: &BranchRow, tables: &Tables) -> Vec<Fact> {
     let branch = row.branch;
     let ground = Ground::new(row.evidence, &row.sources, row.note.as_ref())
-        .from_overlay(tables.is_overlaid(Table::Branches, &branch));
+        .overlaid(tables.is_overlaid(Table::Branches, &branch));
     let isa = tables.ptx_rows().iter().rfind(|ptx| ptx.cuda <= row.cuda);
     let mut facts = vec![
         ground.noted(ground.one("branch", branch)),
@@ -103,7 +103,7 @@ fn windows_numbers(branch: DriverBranch, tables: &Tables) -> Fact {
         .collect();
     match rows.first() {
         Some(row) => Ground::new(row.evidence, &row.sources, row.note.as_ref())
-            .from_overlay(tables.is_overlaid(Table::Windows, &row.key()))
+            .overlaid(tables.is_overlaid(Table::Windows, &row.key()))
             .many("windows-numbers", numbers),
         None => Ground::rule("no row of Windows numbers").fact("windows-numbers", None),
     }
@@ -142,7 +142,7 @@ fn toolkits(driver: &Driver<'_>, cuda: ToolkitVersion, tables: &Tables) -> Vec<F
         });
     }
     let zstd = tables.compression_floor("zstd", driver.os()).map(|floor| {
-        let ground = Ground::new(floor.evidence, &[floor.source.clone()], None);
+        let ground = Ground::new(floor.evidence, std::slice::from_ref(&floor.source), None);
         let mut fact = ground.one(
             "unpacks-zstd",
             match driver.meets(&floor.driver) {

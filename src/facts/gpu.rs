@@ -52,7 +52,7 @@ fn facts(row: &GpuRow, tables: &Tables) -> Vec<Fact> {
         Some(Confidence::Low) => Evidence::Inferred,
     };
     let ground = Ground::new(evidence, &row.sources, row.note.as_ref())
-        .from_overlay(tables.is_overlaid(Table::Gpus, &row.name));
+        .overlaid(tables.is_overlaid(Table::Gpus, &row.name));
     let known = |list: &[String]| Some(list.to_vec()).filter(|list| !list.is_empty());
     let cc: Vec<String> = row.cc.iter().map(ToString::to_string).collect();
     let mut facts = vec![
@@ -90,7 +90,7 @@ pub(super) fn by_id(text: &str, tables: &Tables) -> Found {
         };
     };
     let overlay = tables.is_overlaid(Table::Devices, &row.id);
-    let ground = Ground::new(Evidence::Docs, &row.sources, row.note.as_ref()).from_overlay(overlay);
+    let ground = Ground::new(Evidence::Docs, &row.sources, row.note.as_ref()).overlaid(overlay);
     let mut names = row.names.clone();
     names.extend(row.pci_name.clone().filter(|name| !names.contains(name)));
     let mut facts = vec![
@@ -101,7 +101,7 @@ pub(super) fn by_id(text: &str, tables: &Tables) -> Found {
     if let Some(chip) = tables.chip(&row.chip) {
         let overlay = tables.is_overlaid(Table::Chips, &chip.chip);
         let ground =
-            Ground::new(chip.evidence, &chip.sources, chip.note.as_ref()).from_overlay(overlay);
+            Ground::new(chip.evidence, &chip.sources, chip.note.as_ref()).overlaid(overlay);
         facts.push(ground.noted(ground.maybe("compute-capability", row.cc)));
     }
     facts.push(ground.maybe("first-open-kernel-module", row.open_first.as_ref()));
@@ -111,5 +111,5 @@ pub(super) fn by_id(text: &str, tables: &Tables) -> Found {
         Some(listed).filter(|listed| !listed.is_empty()),
     ));
     facts.extend(row.cc.into_iter().flat_map(|cc| of_cc(cc, tables)));
-    Found::one(row.id, facts)
+    Found::one(row.id.to_string(), facts)
 }

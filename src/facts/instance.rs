@@ -26,7 +26,7 @@ pub(super) fn instance(name: &str, tables: &Tables) -> Found {
 
 fn facts(row: &InstanceRow, tables: &Tables) -> Vec<Fact> {
     let ground = Ground::new(row.evidence, &row.sources, row.note.as_ref())
-        .from_overlay(tables.is_overlaid(Table::Instances, &row.key()));
+        .overlaid(tables.is_overlaid(Table::Instances, &row.key()));
     let counts: Vec<String> = row.counts.iter().map(ToString::to_string).collect();
     let mut facts = vec![
         ground.noted(ground.one("provider", &row.provider)),

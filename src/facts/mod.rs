@@ -207,9 +207,9 @@ enum Found {
 }
 
 impl Found {
-    fn one(name: impl ToString, facts: Vec<Fact>) -> Self {
+    fn one(name: impl Into<String>, facts: Vec<Fact>) -> Self {
         Self::One {
-            name: name.to_string(),
+            name: name.into(),
             facts,
             others: Vec::new(),
         }
@@ -262,7 +262,7 @@ impl Ground {
         Self::new(Evidence::Derived, &[source.to_owned()], None)
     }
 
-    fn from_overlay(mut self, overlay: bool) -> Self {
+    fn overlaid(mut self, overlay: bool) -> Self {
         self.overlay = overlay;
         self
     }
@@ -284,7 +284,7 @@ impl Ground {
     }
 
     fn one(&self, name: &'static str, value: impl ToString) -> Fact {
-        self.fact(name, Some(vec![value.to_string()]))
+        self.many(name, [value])
     }
 
     fn many(&self, name: &'static str, values: impl IntoIterator<Item = impl ToString>) -> Fact {

@@ -362,3 +362,21 @@ fn every_row_of_every_table_is_answered() {
         }
     }
 }
+
+#[test]
+fn only_the_tables_that_an_answer_needs_are_parsed() {
+    for (kind, name, files) in [
+        (Kind::Gpu, "RTX 4090", "gpus archs drivers"),
+        (Kind::Pci, "10de:2330", "archs drivers pci"),
+        (Kind::Arch, "sm_90", "gpus archs drivers"),
+        (Kind::Toolkit, "12.4", "archs toolkits compat"),
+        (Kind::Driver, "R550", "archs toolkits drivers"),
+        (Kind::Ptx, "8.7", "archs toolkits"),
+        (Kind::Instance, "p5.48xlarge", "archs drivers instances"),
+        (Kind::Error, "209", "archs errors"),
+    ] {
+        let tables = Tables::unparsed();
+        look_up(kind, name, &tables);
+        assert_eq!(tables.parsed_files().join(" "), files, "{kind:?} {name}");
+    }
+}

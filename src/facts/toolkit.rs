@@ -37,9 +37,10 @@ pub(super) fn toolkit(name: &str, tables: &Tables) -> Found {
             let updates: Vec<String> = updates.map(str::to_owned).collect();
             let versions = tables.toolkits().iter().map(|row| row.cuda);
             Found::None {
-                nearest: match updates.is_empty() {
-                    true => beside(name, version.parse().ok(), versions),
-                    false => nearest(name, updates.into_iter().map(|name| (name.clone(), name))),
+                nearest: if updates.is_empty() {
+                    beside(name, version.parse().ok(), versions)
+                } else {
+                    nearest(name, updates.into_iter().map(|name| (name.clone(), name)))
                 },
             }
         }
@@ -55,7 +56,7 @@ fn is_of(paired: &PairedDriver, update: &str) -> bool {
 fn facts(row: &ToolkitRow, paired: &[PairedDriver], tables: &Tables) -> Vec<Fact> {
     let cuda = row.cuda;
     let ground = Ground::new(row.evidence, &row.sources, row.note.as_ref())
-        .from_overlay(tables.is_overlaid(Table::Toolkits, &cuda));
+        .overlaid(tables.is_overlaid(Table::Toolkits, &cuda));
     let mut facts = vec![
         ground.noted(ground.one("released", if row.released { "yes" } else { "no" })),
         ground.one("ptx-isa", row.ptx_isa),
@@ -92,7 +93,7 @@ fn facts(row: &ToolkitRow, paired: &[PairedDriver], tables: &Tables) -> Vec<Fact
     let packages = tables.compat_packages();
     if let Some(package) = packages.iter().find(|package| package.package == cuda) {
         let ground = Ground::new(package.evidence, &package.sources, package.note.as_ref())
-            .from_overlay(tables.is_overlaid(Table::Packages, &cuda));
+            .overlaid(tables.is_overlaid(Table::Packages, &cuda));
         let hosts = package.hosts.as_ref();
         let hosts = hosts.map(|hosts| hosts.iter().map(ToString::to_string).collect());
         facts.push(ground.noted(ground.fact("forward-compatibility-on", hosts)));
@@ -104,8 +105,8 @@ fn facts(row: &ToolkitRow, paired: &[PairedDriver], tables: &Tables) -> Vec<Fact
 fn minimum(name: &'static str, floor: Option<&Floor>, row: &ToolkitRow, own: &Ground) -> Fact {
     match floor {
         Some(floor) => {
-            let mut fact =
-                Ground::new(floor.evidence, &[floor.source.clone()], None).one(name, &floor.driver);
+            let mut fact = Ground::new(floor.evidence, std::slice::from_ref(&floor.source), None)
+                .one(name, &floor.driver);
             let limits =
                 "by minor version compatibility, without compiling PTX of newer minor versions";
             fact.note = Some(match &floor.note {
@@ -162,7 +163,7 @@ pub(super) fn ptx(name: &str, tables: &Tables) -> Found {
     };
     let isa = row.isa;
     let ground = Ground::new(row.evidence, &row.sources, row.note.as_ref())
-        .from_overlay(tables.is_overlaid(Table::Ptx, &isa));
+        .overlaid(tables.is_overlaid(Table::Ptx, &isa));
     let writing = tables
         .toolkits()
         .iter()

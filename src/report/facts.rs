@@ -23,15 +23,14 @@ pub(super) fn write(answer: &Answer, options: HumanOptions, out: &mut dyn Write)
     if answer.status == Status::Ambiguous {
         writeln!(out, "{name}  {}", styles.dim(format!("{noun}, ambiguous")))?;
         write_candidates(&answer.candidates, out)?;
-        let next = match answer
+        let by_id = answer
             .candidates
             .iter()
-            .any(|candidate| candidate.pci.is_some())
-        {
-            true => {
-                "ask by the PCI id that `lspci -nn -d 10de:` or `nvidia-smi -q` prints: `smgate facts pci 10de:....`"
-            }
-            false => "ask for one of these",
+            .any(|candidate| candidate.pci.is_some());
+        let next = if by_id {
+            "ask by the PCI id that `lspci -nn -d 10de:` or `nvidia-smi -q` prints: `smgate facts pci 10de:....`"
+        } else {
+            "ask for one of these"
         };
         return writeln!(out, "  {} {next}", styles.bold("next:"));
     }
@@ -58,10 +57,10 @@ pub(super) fn write(answer: &Answer, options: HumanOptions, out: &mut dyn Write)
     for (index, source) in sources.iter().enumerate() {
         writeln!(out, "  [{}] {}", index + 1, visible(source))?;
     }
-    let overlay = answer.tables.overlay.iter();
-    let overlay: String = overlay
-        .map(|file| format!(", with rows of {file}"))
-        .collect();
+    let overlay = match &answer.tables.overlay {
+        Some(file) => format!(", with rows of {file}"),
+        None => String::new(),
+    };
     writeln!(
         out,
         "{}",

@@ -390,4 +390,29 @@ impl Tables {
 }
 
 #[cfg(test)]
+impl Tables {
+    /// The embedded tables, none of which is parsed yet.
+    pub(crate) fn unparsed() -> Self {
+        Self::new(Texts::BUILTIN)
+    }
+
+    /// The files that were parsed.
+    pub(crate) fn parsed_files(&self) -> Vec<&'static str> {
+        let files = [
+            ("gpus", self.gpus.get().is_some()),
+            ("archs", self.archs.get().is_some()),
+            ("toolkits", self.toolkits.get().is_some()),
+            ("drivers", self.drivers.get().is_some()),
+            ("libraries", self.libraries.get().is_some()),
+            ("pci", self.pci.get().is_some()),
+            ("instances", self.instances.get().is_some()),
+            ("compat", self.compat.get().is_some()),
+            ("errors", self.errors.get().is_some()),
+        ];
+        let parsed = files.into_iter().filter(|(_, parsed)| *parsed);
+        parsed.map(|(name, _)| name).collect()
+    }
+}
+
+#[cfg(test)]
 mod tests;

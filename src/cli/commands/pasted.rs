@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use crate::cuda::SmTarget;
 use crate::report::visible;
 use crate::tables::{ErrorMatch, MatchedBy, Tables};
 
@@ -56,10 +57,11 @@ fn write_error(
         writeln!(out, "  how to tell  {tell}")?;
     }
     if row.codes.is_empty() {
-        writeln!(out, "  rules        none: it is not in the package")?;
+        writeln!(out, "  rules        no rule of `check` sees this cause")?;
         return writeln!(
             out,
-            "  next: `smgate facts error {}` has the sources",
+            "  next: `smgate inspect PACKAGE.whl` lists what the package holds and which CUDA libraries it needs; \
+             `smgate facts error {}` has the sources",
             row.id
         );
     }
@@ -74,15 +76,23 @@ fn write_error(
     )
 }
 
-/// The capability of the GPU that the text names: `capability sm_120 is not`, `compute capability 12.0`.
+/// The capability of the GPU that the text names: `capability sm_120`, `compute capability 12.0`,
+/// `sm_120 is not compatible`.
 fn capability_in(text: &str, tables: &Tables) -> Option<String> {
     let lower = text.to_lowercase();
-    let (_, behind) = lower.split_once("capability ")?;
-    let word = behind.split_whitespace().next()?;
-    let word = word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
-    let cc = word
-        .parse()
-        .or_else(|_| word.parse().map(|target: crate::cuda::SmTarget| target.cc));
-    let cc = cc.ok()?;
-    tables.capability(cc).map(|row| row.cc.to_string())
+    let behind = lower.split("capability ").skip(1);
+    let before = lower
+        .split(" is not compatible")
+        .filter(|_| lower.contains(" is not compatible"));
+    let words = behind.filter_map(|rest| rest.split_whitespace().next());
+    let words = words.chain(before.filter_map(|rest| rest.split_whitespace().next_back()));
+    let mut known = words.filter_map(|word| {
+        let word = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+        let cc = match word.strip_prefix("sm_") {
+            Some(_) => word.parse::<SmTarget>().ok()?.cc,
+            None => word.parse().ok()?,
+        };
+        tables.capability(cc).map(|row| row.cc.to_string())
+    });
+    known.next()
 }
