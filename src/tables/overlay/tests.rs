@@ -3,7 +3,7 @@
 use super::*;
 use crate::cuda::DriverBranch;
 use crate::platform::Os;
-use crate::tables::GpuLookup;
+use crate::tables::{ForwardCompat, GpuLookup, InstanceLookup};
 
 /// A GPU, its chip and device, a driver and its toolkit that are not out yet.
 const NEXT: &str = "\
@@ -66,15 +66,9 @@ fn rows_of_an_overlay_are_found_beside_the_embedded_ones() {
 #[test]
 fn a_row_with_the_key_of_an_embedded_row_replaces_it() {
     let count = Tables::builtin().gpus().len();
-    let text = "gpus:\n- {name: h100x, cc: '9.0', class: other, sources: a label of our own}\n";
-    let tables = Tables::with_overlay(
-        "own.yaml",
-        &text
-            .replace("h100x", "H100")
-            .replace("a label of our own", "own")
-            .replace("gpus:", "sources: {own: a label of our own}\ngpus:"),
-    )
-    .unwrap();
+    let text =
+        "sources: {own: a label}\ngpus:\n- {name: H100, cc: '9.0', class: other, sources: own}\n";
+    let tables = Tables::with_overlay("own.yaml", text).unwrap();
     assert_eq!(tables.gpus().len(), count);
     match tables.gpu("H100") {
         GpuLookup::Found(row) => assert_eq!(row.class, crate::tables::GpuClass::Other),
@@ -158,4 +152,50 @@ fn an_overlay_that_forgets_a_row_is_refused() {
             assert!(!refused(&without).is_empty(), "{list}");
         }
     }
+}
+
+#[test]
+fn every_list_of_the_tables_can_be_extended() {
+    let listing = "7.5 8.0 8.6 8.9 9.0 10.0 10.3 10.7 12.0 12.1 13.0";
+    let text = NEXT.replace("cc: '9.0 13.0'", &format!("cc: '{listing}'"));
+    let text = format!(
+        "{text}\
+linux:
+- {{branch: R700, from: 701, to: 701, evidence: unverified, sources: brief}}
+windows:
+- {{branch: R620, from: 620, to: 699, evidence: unverified, sources: brief}}
+- {{branch: R700, from: 700, evidence: unverified, sources: brief}}
+instances:
+- {{provider: lab, match: 'box-*', gpu: Example X100, cc: '13.0', platform: linux/amd64, evidence: unverified, sources: brief}}
+packages:
+- {{package: '14.0', branch: R700, hosts: R615, evidence: unverified, sources: brief}}
+"
+    );
+    let tables = Tables::with_overlay("next.yaml", &text).unwrap();
+    let branch = |version: &str, os| {
+        let version = version.parse().unwrap();
+        tables
+            .branch_of(&version, os)
+            .map(|row| row.branch.to_string())
+    };
+    assert_eq!(branch("701.01.02", Os::Linux).as_deref(), Some("R700"));
+    assert_eq!(branch("650.10", Os::Windows).as_deref(), Some("R620"));
+    assert_eq!(branch("712.34", Os::Windows).as_deref(), Some("R700"));
+    match tables.instance("lab:box-8") {
+        InstanceLookup::Found(row) => assert_eq!(row.cc, Some("13.0".parse().unwrap())),
+        other => panic!("{other:?}"),
+    }
+    let package = "14.0".parse().unwrap();
+    assert_eq!(
+        tables.forward_compat(package, DriverBranch(615)),
+        ForwardCompat::Supported
+    );
+    let mut lists: Vec<Table> = tables
+        .overlay()
+        .unwrap()
+        .rows()
+        .map(|(list, _)| list)
+        .collect();
+    lists.dedup();
+    assert_eq!(lists.len(), 13, "{lists:?}");
 }
