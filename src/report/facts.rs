@@ -3,12 +3,11 @@
 use std::io::{self, Write};
 
 use super::style::Styles;
+use super::text::wrapped;
 use super::{HumanOptions, visible};
 use crate::facts::{Answer, Candidate, Fact, Status};
 use crate::tables::Evidence;
 
-/// Columns of a line.
-const WIDTH: usize = 100;
 /// Columns of the names.
 const NAMES: usize = 26;
 /// Candidates that are listed.
@@ -46,12 +45,12 @@ pub(super) fn write(answer: &Answer, options: HumanOptions, out: &mut dyn Write)
             });
             marks.push(format!("[{}]", at + 1));
         }
-        write_fact(fact, &marks.join(""), out)?;
+        write_fact(fact, &marks.join(""), options.width, out)?;
     }
     if !answer.candidates.is_empty() {
         let names = answer.candidates.iter().map(|other| other.name.as_str());
         let names: Vec<&str> = names.collect();
-        write_lines("also", &names.join(", "), out)?;
+        write_line("also", &names.join(", "), options.width, out)?;
     }
     writeln!(out, "{}", styles.bold("Sources"))?;
     for (index, source) in sources.iter().enumerate() {
@@ -71,7 +70,12 @@ pub(super) fn write(answer: &Answer, options: HumanOptions, out: &mut dyn Write)
     )
 }
 
-fn write_fact(fact: &Fact, marks: &str, out: &mut dyn Write) -> io::Result<()> {
+fn write_fact(
+    fact: &Fact,
+    marks: &str,
+    width: Option<usize>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let none = if fact.name.starts_with("last-") {
         "none so far"
     } else {
@@ -94,9 +98,9 @@ fn write_fact(fact: &Fact, marks: &str, out: &mut dyn Write) -> io::Result<()> {
         known => format!(" ({known}{overlay})"),
     };
     let text = format!("{}{known}", visible(&value));
-    write_lines(&fact.name.replace('-', " "), &text, out)?;
+    write_line(&fact.name.replace('-', " "), &text, width, out)?;
     match &fact.note {
-        Some(note) => write_lines("", &format!("note: {}", visible(note)), out),
+        Some(note) => write_line("", &format!("note: {}", visible(note)), width, out),
         None => Ok(()),
     }
 }
@@ -120,20 +124,7 @@ fn write_candidates(candidates: &[Candidate], out: &mut dyn Write) -> io::Result
     Ok(())
 }
 
-/// A name and a text, broken at blanks.
-fn write_lines(name: &str, text: &str, out: &mut dyn Write) -> io::Result<()> {
-    let mut name = name;
-    let mut line = String::new();
-    for word in text.split(' ') {
-        if !line.is_empty() && NAMES + 2 + line.chars().count() + 1 + word.chars().count() > WIDTH {
-            writeln!(out, "  {name:<NAMES$}{line}")?;
-            name = "";
-            line.clear();
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    writeln!(out, "  {name:<NAMES$}{line}")
+/// A name and a text behind it.
+fn write_line(name: &str, text: &str, width: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "  {name:<NAMES$}{}", wrapped(text, NAMES + 2, width))
 }

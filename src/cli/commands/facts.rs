@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use crate::cli::args::{Facts, FormatArg};
-use crate::cli::{Exit, Failure, Output};
+use crate::cli::{Exit, Failure, Output, stdout_width};
 use crate::facts::{Answer, Status, look_up};
 use crate::report::{HumanOptions, write_facts};
 use crate::tables::Tables;
@@ -15,7 +15,7 @@ pub(in crate::cli) fn run(args: &Facts, tables: &Tables, output: &Output) -> Res
         return Err(unknown(&answer).into());
     }
     let mut stdout = output.stdout();
-    let options = HumanOptions::new(output.stdout_colour(), false);
+    let options = HumanOptions::new(output.stdout_colour(), false).with_width(stdout_width());
     write_facts(&answer, args.format.into(), options, &mut stdout)?;
     stdout.flush()?;
     Ok(match answer.status {
