@@ -295,6 +295,7 @@ mod tests {
 
     use super::*;
     use crate::rule::Code;
+    use crate::tables::Tables;
 
     /// The commands of a page in Markdown: lines of blocks of code, and texts in backticks.
     fn commands(page: &str) -> Vec<String> {
@@ -323,8 +324,11 @@ mod tests {
     fn every_command_that_a_page_quotes_can_be_typed() {
         let readme = ("README.md", include_str!("../../README.md"));
         let pages = Code::ALL.iter().map(|code| (code.id(), code.page()));
+        let folklore = ("folklore", crate::compat::FOLKLORE);
+        let errors = Tables::builtin().error_rows().iter();
+        let errors = errors.filter_map(|row| Some((row.id.as_str(), row.tell.as_deref()?)));
         let mut quoted = 0;
-        for (name, page) in pages.chain([readme]) {
+        for (name, page) in pages.chain([readme, folklore]).chain(errors) {
             for command in commands(page) {
                 quoted += 1;
                 // optional arguments stand in brackets

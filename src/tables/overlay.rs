@@ -230,6 +230,19 @@ fn placed(at: Location, what: &str) -> String {
 impl Tables {
     /// The embedded tables with the rows of `text`, the content of the file `origin`, over them.
     ///
+    /// ```
+    /// use smgate::tables::{GpuLookup, Tables};
+    ///
+    /// let text = "
+    /// sources: {lab: a card of our lab}
+    /// gpus:
+    /// - {name: Lab Card, cc: '9.0', class: datacenter, sources: lab}
+    /// ";
+    /// let tables = Tables::with_overlay("own.yaml", text)?;
+    /// assert!(matches!(tables.gpu("lab card"), GpuLookup::Found(_)));
+    /// # Ok::<(), smgate::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// Every mistake with line and column: of YAML, of keys, of sources, and of invariants that the tables

@@ -74,9 +74,12 @@ fn unknown(text: &str, tables: &Tables) -> Error {
     let near = near
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .filter(|(similarity, _)| *similarity > 0.75);
-    let errors = tables.nearest_errors(text);
-    let near = near.map(|(_, code)| code.to_string()).into_iter();
-    let near: Vec<String> = near.chain(errors).map(|name| format!("`{name}`")).collect();
+    let near: Vec<String> = if let Some((_, code)) = near {
+        vec![format!("`{code}`")]
+    } else {
+        let errors = tables.nearest_errors(text).into_iter();
+        errors.map(|name| format!("`{name}`")).collect()
+    };
     let hint = if near.is_empty() {
         "`smgate explain` lists all codes; an error is given as it was printed".to_owned()
     } else {

@@ -25,6 +25,9 @@ use super::{Failure, Output, unless_closed};
 /// The name of the policy file that is found without being named.
 const POLICY_FILE: &str = "smgate.yaml";
 
+/// Rows of an overlay that are named on standard error.
+const ROWS_NAMED: usize = 20;
+
 /// The tables with the rows of the user's file, which is said on standard error.
 pub(super) fn tables(path: Option<&Path>, output: &Output) -> Result<Option<Tables>, Failure> {
     let Some(path) = path else {
@@ -37,9 +40,14 @@ pub(super) fn tables(path: Option<&Path>, output: &Output) -> Result<Option<Tabl
     })?;
     let tables = Tables::with_overlay(&origin, text)?;
     let rows = tables.overlay().into_iter().flat_map(Overlay::rows);
-    let rows: Vec<String> = rows
+    let mut rows: Vec<String> = rows
         .map(|(table, key)| format!("{} `{key}`", table.id()))
         .collect();
+    let more = rows.len().saturating_sub(ROWS_NAMED);
+    rows.truncate(ROWS_NAMED);
+    if more > 0 {
+        rows.push(format!("and {more} more"));
+    }
     let line = writeln!(
         output.stderr(),
         "note: from {}: {}",
