@@ -83,6 +83,8 @@
 //! | [`verdict`] | rules, coverage, driver floors, waivers applied; a pure function |
 //! | [`policy`] | YAML to a valid policy, or every mistake with its place; knows no artifacts |
 //! | [`inventory`] | binds archives to device code: routes files, merges what threads found |
+//! | [`facts`] | answers from the tables, each value with its source |
+//! | [`compat`] | rules: what runs where, what a driver accepts |
 //! | [`source`] | what the user names: wheels, directories, files, their metadata; knows no device code |
 //! | [`archive`] | bytes to members: zip structure, inflation, checksums |
 //! | [`device`] | bytes to device facts: fatbins, cubins, PTX, host headers; no I/O, no archives |
@@ -106,9 +108,11 @@
 
 pub mod archive;
 pub mod cli;
+pub mod compat;
 pub mod cuda;
 pub mod device;
 mod error;
+pub mod facts;
 pub mod inventory;
 pub mod limits;
 mod locator;

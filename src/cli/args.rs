@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 use super::bytes::Bytes;
+use crate::facts::Kind;
 use crate::inventory::ScanOptions;
 use crate::limits::Limits;
 use crate::report::Format;
@@ -23,6 +24,9 @@ pub(super) struct Args {
         value_name = "WHEN"
     )]
     pub(super) colour: Colour,
+    /// Rows over the built-in tables: hardware and drivers that are not out yet, in the form of the tables
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(super) tables: Option<PathBuf>,
     #[command(subcommand)]
     pub(super) command: Command,
 }
@@ -47,8 +51,10 @@ pub(super) enum Command {
     /// Show what device code packages hold, without judging it
     #[command(after_help = INSPECT_EXIT_HELP)]
     Inspect(Inspect),
-    /// Explain a rule code: what it means, how it fails, what to do
+    /// Explain a rule code or an error: what it means, how it fails, what to do
     Explain(Explain),
+    /// Look up what the tables know, with sources: GPUs, toolkits, drivers, errors
+    Facts(Facts),
     /// Write or check a policy file
     Policy(Policy),
 }
@@ -185,11 +191,13 @@ impl Scan {
     }
 }
 
-/// Explain a rule code: what it means, how it fails, what to do
+/// Explain a rule code or an error: what it means, how it fails, what to do
 #[derive(Debug, ClapArgs)]
 pub(super) struct Explain {
-    /// A rule code, as findings name it; all codes with their titles if not given
-    pub(super) code: Option<String>,
+    /// A rule code, `folklore`, or an error as it was printed: a text, a name, a number; `-` reads a log from
+    /// standard input; all codes with their titles if not given
+    #[arg(value_name = "CODE|ERROR")]
+    pub(super) what: Vec<String>,
 }
 
 /// Write or check a policy file
@@ -231,12 +239,63 @@ pub(super) struct PolicyLint {
     pub(super) files: Vec<String>,
 }
 
+/// Look up what the tables know, with sources: GPUs, toolkits, drivers, errors
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Exit status: 0 found, 2 unknown or ambiguous")]
+pub(super) struct Facts {
+    /// What to look up
+    #[arg(value_enum)]
+    pub(super) kind: FactsKind,
+    /// Its name: `RTX 4090`, `10de:2684`, `sm_90a`, `12.4`, `R550`, `8.7`, `aws:p5.48xlarge`, `209`
+    #[arg(required = true)]
+    pub(super) name: Vec<String>,
+    /// The form of the answer
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(super) format: FormatArg,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum FactsKind {
+    /// A GPU by name
+    Gpu,
+    /// A GPU by its PCI id
+    Pci,
+    /// An sm target, a compute capability or the name of an architecture
+    Arch,
+    /// A CUDA toolkit
+    Toolkit,
+    /// A driver version or branch
+    Driver,
+    /// A PTX ISA version
+    Ptx,
+    /// A cloud instance type
+    Instance,
+    /// An error by its text, name or number
+    Error,
+}
+
+impl From<FactsKind> for Kind {
+    fn from(kind: FactsKind) -> Self {
+        match kind {
+            FactsKind::Gpu => Self::Gpu,
+            FactsKind::Pci => Self::Pci,
+            FactsKind::Arch => Self::Arch,
+            FactsKind::Toolkit => Self::Toolkit,
+            FactsKind::Driver => Self::Driver,
+            FactsKind::Ptx => Self::Ptx,
+            FactsKind::Instance => Self::Instance,
+            FactsKind::Error => Self::Error,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use clap::error::ErrorKind;
 
     use super::*;
     use crate::rule::Code;
+    use crate::tables::Tables;
 
     /// The commands of a page in Markdown: lines of blocks of code, and texts in backticks.
     fn commands(page: &str) -> Vec<String> {
@@ -265,8 +324,11 @@ mod tests {
     fn every_command_that_a_page_quotes_can_be_typed() {
         let readme = ("README.md", include_str!("../../README.md"));
         let pages = Code::ALL.iter().map(|code| (code.id(), code.page()));
+        let folklore = ("folklore", crate::compat::FOLKLORE);
+        let errors = Tables::builtin().error_rows().iter();
+        let errors = errors.filter_map(|row| Some((row.id.as_str(), row.tell.as_deref()?)));
         let mut quoted = 0;
-        for (name, page) in pages.chain([readme]) {
+        for (name, page) in pages.chain([readme, folklore]).chain(errors) {
             for command in commands(page) {
                 quoted += 1;
                 // optional arguments stand in brackets

@@ -12,6 +12,7 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 use crate::Error;
+use crate::tables::Tables;
 use args::{Args, Command};
 use output::{Output, stdout_width};
 
@@ -45,11 +46,14 @@ pub fn main() -> ExitCode {
 }
 
 fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    let overlaid = commands::tables(args.tables.as_deref(), output)?;
+    let tables = overlaid.as_ref().unwrap_or_else(|| Tables::builtin());
     match &args.command {
-        Command::Check(args) => commands::check::run(args, output),
-        Command::Inspect(args) => commands::inspect::run(args, output),
-        Command::Explain(args) => commands::explain::run(args, output),
-        Command::Policy(args) => commands::policy::run(args, output),
+        Command::Check(args) => commands::check::run(args, tables, output),
+        Command::Inspect(args) => commands::inspect::run(args, tables, output),
+        Command::Explain(args) => commands::explain::run(args, tables, output),
+        Command::Facts(args) => commands::facts::run(args, tables, output),
+        Command::Policy(args) => commands::policy::run(args, tables, output),
     }
 }
 

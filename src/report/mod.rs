@@ -5,6 +5,7 @@
 
 mod document;
 mod escape;
+mod facts;
 mod group;
 mod human;
 mod inspect;
@@ -13,6 +14,7 @@ mod text;
 
 use std::io::{self, Write};
 
+use crate::facts::Answer;
 use crate::inventory::{Inventory, to_json};
 use crate::verdict::Evaluation;
 
@@ -26,7 +28,7 @@ pub enum Format {
     /// For people.
     #[default]
     Human,
-    /// For programs: `smgate/check/1` or `smgate/inspect/1`.
+    /// For programs: `smgate/check/1`, `smgate/inspect/1` or `smgate/facts/1`.
     Json,
 }
 
@@ -94,6 +96,26 @@ pub fn write_inspect(
         Format::Human => inspect::write(inventory, options, out),
         Format::Json => {
             let json = to_json(inventory).map_err(io::Error::other)?;
+            writeln!(out, "{json}")
+        }
+    }
+}
+
+/// Writes the answer of `facts`.
+///
+/// # Errors
+///
+/// What writing to `out` gives.
+pub fn write_facts(
+    answer: &Answer,
+    format: Format,
+    options: HumanOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    match format {
+        Format::Human => facts::write(answer, options, out),
+        Format::Json => {
+            let json = serde_json::to_string_pretty(answer).map_err(io::Error::other)?;
             writeln!(out, "{json}")
         }
     }

@@ -4,6 +4,10 @@
 //! by the `facts` command.
 
 mod driver;
+mod errors;
+mod forward_compat;
+mod instance;
+mod pci;
 
 use std::collections::BTreeSet;
 use std::fmt::{Debug, Display};
@@ -71,6 +75,12 @@ impl Tables {
         ptx(self, &mut broken);
         floors(self, &mut broken);
         libraries(self, &mut broken);
+        errors::errors(self, &mut broken);
+        forward_compat::packages(self, &mut broken);
+        instance::instances(self, &mut broken);
+        pci::chips(self, &mut broken);
+        pci::devices(self, &mut broken);
+        pci::gpus(self, &mut broken);
         broken.0
     }
 }
@@ -108,6 +118,10 @@ fn order(tables: &Tables, broken: &mut Broken) {
         &toolkits.as_of,
         &tables.driver_table().as_of,
         &libraries.as_of,
+        &tables.pci_table().as_of,
+        &tables.instance_table().as_of,
+        &tables.compat_table().as_of,
+        &tables.error_table().as_of,
     ]
     .into();
     broken.unless(days.len() == 1, || {

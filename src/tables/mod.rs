@@ -8,9 +8,15 @@
 mod arch;
 mod check;
 mod driver;
+mod errors;
+mod forward_compat;
 mod gpu;
+mod instance;
 mod library;
+mod overlay;
+mod pci;
 mod rows;
+mod spelling;
 mod toolkit;
 mod yaml;
 
@@ -27,16 +33,26 @@ use crate::platform::Os;
 
 use arch::ArchTable;
 use driver::DriverTable;
+use errors::ErrorTable;
+use forward_compat::CompatTable;
 use gpu::GpuTable;
+use instance::InstanceTable;
 use library::LibraryTable;
+use pci::PciTable;
 use toolkit::ToolkitTable;
 
+pub use errors::{ApiError, ErrorMatch, ErrorRow, MatchedBy};
+pub use forward_compat::{CompatRow, ForwardCompat};
 pub use gpu::GpuLookup;
+pub use instance::{InstanceLookup, InstanceRow};
 pub use library::{FamilyRow, Role, RoleRow, VendorRow};
+pub use overlay::{Overlay, Table};
+pub use pci::{ChipRow, ParsePciIdError, PciId, PciRow};
 pub use rows::{
     BranchKind, BranchRow, CapabilityRow, Confidence, Evidence, FirstDriver, Floor, GpuClass,
     GpuRow, NumberRow, PairedDriver, PtxRow, SmRow, ToolkitRow,
 };
+pub(crate) use spelling::nearest;
 
 /// The texts of the table files.
 #[derive(Debug, Clone, Copy)]
@@ -46,6 +62,10 @@ struct Texts {
     toolkits: &'static str,
     drivers: &'static str,
     libraries: &'static str,
+    pci: &'static str,
+    instances: &'static str,
+    compat: &'static str,
+    errors: &'static str,
 }
 
 impl Texts {
@@ -55,15 +75,23 @@ impl Texts {
         toolkits: include_str!("toolkits.yaml"),
         drivers: include_str!("drivers.yaml"),
         libraries: include_str!("libraries.yaml"),
+        pci: include_str!("pci.yaml"),
+        instances: include_str!("instances.yaml"),
+        compat: include_str!("forward_compat.yaml"),
+        errors: include_str!("errors.yaml"),
     };
 
-    fn all(&self) -> [&'static str; 5] {
+    fn all(&self) -> [&'static str; 9] {
         [
             self.gpus,
             self.archs,
             self.toolkits,
             self.drivers,
             self.libraries,
+            self.pci,
+            self.instances,
+            self.compat,
+            self.errors,
         ]
     }
 }
@@ -77,7 +105,12 @@ pub struct Tables {
     toolkits: OnceLock<ToolkitTable>,
     drivers: OnceLock<DriverTable>,
     libraries: OnceLock<LibraryTable>,
+    pci: OnceLock<PciTable>,
+    instances: OnceLock<InstanceTable>,
+    compat: OnceLock<CompatTable>,
+    errors: OnceLock<ErrorTable>,
     digest: OnceLock<String>,
+    overlay: Option<Overlay>,
 }
 
 /// The table of a file that a unit test has parsed.
@@ -94,7 +127,12 @@ impl Tables {
             toolkits: OnceLock::new(),
             drivers: OnceLock::new(),
             libraries: OnceLock::new(),
+            pci: OnceLock::new(),
+            instances: OnceLock::new(),
+            compat: OnceLock::new(),
+            errors: OnceLock::new(),
             digest: OnceLock::new(),
+            overlay: None,
         }
     }
 
@@ -108,7 +146,8 @@ impl Tables {
     pub fn digest(&self) -> &str {
         self.digest.get_or_init(|| {
             let mut hash = Sha256::new();
-            for text in self.texts.all() {
+            let overlay = self.overlay.iter().map(|overlay| overlay.text.as_str());
+            for text in self.texts.all().into_iter().chain(overlay) {
                 hash.update(u64::try_from(text.len()).unwrap_or(u64::MAX).to_le_bytes());
                 hash.update(text);
             }
@@ -135,10 +174,49 @@ impl Tables {
         &self.gpu_table().rows
     }
 
+    /// The GPUs that an ambiguous name may stand for.
+    pub fn gpu_candidates(&self, name: &str) -> Vec<&GpuRow> {
+        self.gpu_table().candidates(name)
+    }
+
+    /// The PCI device with this id, in any spelling of `lspci`, `nvidia-smi`, Linux or Windows.
+    pub fn pci(&self, id: &str) -> Option<&PciRow> {
+        self.pci_table().find(id.parse().ok()?)
+    }
+
+    /// All PCI devices, by id.
+    pub fn pci_rows(&self) -> impl Iterator<Item = &PciRow> {
+        self.pci_table().rows()
+    }
+
+    /// The ids of all PCI devices, rising; cheaper than the rows.
+    pub fn pci_ids(&self) -> impl Iterator<Item = PciId> {
+        self.pci_table().ids()
+    }
+
+    /// A chip by its code name.
+    pub fn chip(&self, name: &str) -> Option<&ChipRow> {
+        self.pci_table().chip(name)
+    }
+
+    /// The cloud instance type with this name, `aws:p5.48xlarge` or `p5.48xlarge`.
+    pub fn instance(&self, name: &str) -> InstanceLookup<'_> {
+        self.instance_table().find(name)
+    }
+
+    /// All cloud instance types, by provider and name.
+    pub fn instances(&self) -> &[InstanceRow] {
+        &self.instance_table().rows
+    }
+
     /// An sm target.
     pub fn sm(&self, target: SmTarget) -> Option<&SmRow> {
-        let rows = &self.arch_table().sm;
-        rows.iter().find(|row| row.target == target)
+        self.sm_rows().iter().find(|row| row.target == target)
+    }
+
+    /// All sm targets, in rising order.
+    pub fn sm_rows(&self) -> &[SmRow] {
+        &self.arch_table().sm
     }
 
     /// A compute capability.
@@ -193,8 +271,12 @@ impl Tables {
 
     /// The oldest drivers whose JIT accepts a PTX ISA version.
     pub fn ptx(&self, isa: PtxIsa) -> Option<&PtxRow> {
-        let rows = &self.toolkit_table().ptx;
-        rows.iter().find(|row| row.isa == isa)
+        self.ptx_rows().iter().find(|row| row.isa == isa)
+    }
+
+    /// All PTX ISA versions, oldest first.
+    pub fn ptx_rows(&self) -> &[PtxRow] {
+        &self.toolkit_table().ptx
     }
 
     /// The oldest driver that unpacks fatbin entries of a coding (`zstd`), where that is newer than the runtime's.
@@ -204,6 +286,36 @@ impl Tables {
             .iter()
             .find(|(key, _)| key.0 == coding && key.1 == os);
         found.map(|(_, floor)| floor)
+    }
+
+    /// Whether the forward compatibility package of a CUDA version works on a kernel driver of branch `host`.
+    pub fn forward_compat(&self, package: ToolkitVersion, host: DriverBranch) -> ForwardCompat {
+        self.compat_table().find(package, host)
+    }
+
+    /// All forward compatibility packages, oldest first.
+    pub fn compat_packages(&self) -> &[CompatRow] {
+        &self.compat_table().rows
+    }
+
+    /// On which GPUs and systems forward compatibility packages work at all, in sentences.
+    pub fn compat_conditions(&self) -> &[String] {
+        &self.compat_table().conditions
+    }
+
+    /// What a pasted error text, name or number may be, the surest first.
+    pub fn errors(&self, pasted: &str) -> Vec<ErrorMatch<'_>> {
+        self.error_table().find(pasted)
+    }
+
+    /// All errors, by name.
+    pub fn error_rows(&self) -> &[ErrorRow] {
+        &self.error_table().rows
+    }
+
+    /// Up to three names of errors that are spelt much like `name`, the nearest first.
+    pub fn nearest_errors(&self, name: &str) -> Vec<String> {
+        self.error_table().nearest(name)
     }
 
     /// The library of NVIDIA's with this file name (without directories), which may be a hashed copy.
@@ -251,9 +363,54 @@ impl Tables {
             .get_or_init(|| parsed(DriverTable::parse(self.texts.drivers)))
     }
 
+    fn pci_table(&self) -> &PciTable {
+        self.pci
+            .get_or_init(|| parsed(PciTable::parse(self.texts.pci)))
+    }
+
+    fn instance_table(&self) -> &InstanceTable {
+        self.instances
+            .get_or_init(|| parsed(InstanceTable::parse(self.texts.instances)))
+    }
+
+    fn compat_table(&self) -> &CompatTable {
+        self.compat
+            .get_or_init(|| parsed(CompatTable::parse(self.texts.compat)))
+    }
+
+    fn error_table(&self) -> &ErrorTable {
+        self.errors
+            .get_or_init(|| parsed(ErrorTable::parse(self.texts.errors)))
+    }
+
     fn library_table(&self) -> &LibraryTable {
         self.libraries
             .get_or_init(|| parsed(LibraryTable::parse(self.texts.libraries)))
+    }
+}
+
+#[cfg(test)]
+impl Tables {
+    /// The embedded tables, none of which is parsed yet.
+    pub(crate) fn unparsed() -> Self {
+        Self::new(Texts::BUILTIN)
+    }
+
+    /// The files that were parsed.
+    pub(crate) fn parsed_files(&self) -> Vec<&'static str> {
+        let files = [
+            ("gpus", self.gpus.get().is_some()),
+            ("archs", self.archs.get().is_some()),
+            ("toolkits", self.toolkits.get().is_some()),
+            ("drivers", self.drivers.get().is_some()),
+            ("libraries", self.libraries.get().is_some()),
+            ("pci", self.pci.get().is_some()),
+            ("instances", self.instances.get().is_some()),
+            ("compat", self.compat.get().is_some()),
+            ("errors", self.errors.get().is_some()),
+        ];
+        let parsed = files.into_iter().filter(|(_, parsed)| *parsed);
+        parsed.map(|(name, _)| name).collect()
     }
 }
 

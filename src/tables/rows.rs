@@ -20,6 +20,8 @@ pub enum Evidence {
     PartlyMeasured,
     /// A document or a file of NVIDIA says so.
     Docs,
+    /// A document is named that was not read for this row.
+    Cited,
     /// Public reports say so.
     Secondary,
     /// It follows from another row by rule.
@@ -28,6 +30,22 @@ pub enum Evidence {
     Inferred,
     /// No document was found.
     Unverified,
+}
+
+impl Evidence {
+    /// The name in tables and JSON.
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::Measured => "measured",
+            Self::PartlyMeasured => "partly-measured",
+            Self::Docs => "docs",
+            Self::Cited => "cited",
+            Self::Secondary => "secondary",
+            Self::Derived => "derived",
+            Self::Inferred => "inferred",
+            Self::Unverified => "unverified",
+        }
+    }
 }
 
 /// How sure the capability of a GPU is, where no source states it.
@@ -56,6 +74,20 @@ pub enum GpuClass {
     Tegra,
     /// RTX and Quadro.
     Workstation,
+}
+
+impl GpuClass {
+    /// The name in tables and JSON.
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::Datacenter => "datacenter",
+            Self::Geforce => "geforce",
+            Self::Mobile => "mobile",
+            Self::Other => "other",
+            Self::Tegra => "tegra",
+            Self::Workstation => "workstation",
+        }
+    }
 }
 
 /// A GPU by one of its names.
@@ -177,6 +209,21 @@ pub enum BranchKind {
     LongTerm,
 }
 
+impl BranchKind {
+    /// The name in tables and JSON.
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::Legacy => "legacy",
+            Self::LongLived => "long-lived",
+            Self::ShortLived => "short-lived",
+            Self::Developer => "developer",
+            Self::NewFeature => "new-feature",
+            Self::Production => "production",
+            Self::LongTerm => "long-term",
+        }
+    }
+}
+
 /// A driver branch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -233,6 +280,11 @@ pub struct NumberRow {
 }
 
 impl NumberRow {
+    /// The row by branch and first number: `R550 from 551`.
+    pub fn key(&self) -> String {
+        format!("{} from {}", self.branch, self.from)
+    }
+
     /// Whether a version with this first number is in the range.
     pub fn contains(&self, number: u32) -> bool {
         self.from <= number && self.to.is_none_or(|to| number <= to)

@@ -18,6 +18,10 @@ fn every_table_parses() {
     ToolkitTable::parse(Texts::BUILTIN.toolkits).unwrap();
     DriverTable::parse(Texts::BUILTIN.drivers).unwrap();
     LibraryTable::parse(Texts::BUILTIN.libraries).unwrap();
+    CompatTable::parse(Texts::BUILTIN.compat).unwrap();
+    ErrorTable::parse(Texts::BUILTIN.errors).unwrap();
+    PciTable::parse(Texts::BUILTIN.pci).unwrap();
+    InstanceTable::parse(Texts::BUILTIN.instances).unwrap();
 }
 
 #[test]

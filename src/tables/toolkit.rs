@@ -14,15 +14,27 @@ const FILE: &str = "toolkits.yaml";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RuntimeRow {
-    major: u32,
+pub(super) struct RuntimeRow {
+    pub(super) major: u32,
     #[serde(deserialize_with = "os")]
-    os: Os,
+    pub(super) os: Os,
     #[serde(deserialize_with = "driver")]
     driver: DriverSpec,
     evidence: Evidence,
-    source: String,
+    pub(super) source: String,
     note: Option<String>,
+}
+
+impl RuntimeRow {
+    fn into_floor(self) -> ((u32, Os), Floor) {
+        let floor = Floor {
+            driver: self.driver,
+            evidence: self.evidence,
+            source: self.source,
+            note: self.note,
+        };
+        ((self.major, self.os), floor)
+    }
 }
 
 #[derive(Deserialize)]
@@ -86,15 +98,7 @@ impl ToolkitTable {
         {
             yaml::resolve(FILE, &file.sources, source)?;
         }
-        let runtime = file.runtime_floors.into_iter().map(|row| {
-            let floor = Floor {
-                driver: row.driver,
-                evidence: row.evidence,
-                source: row.source,
-                note: row.note,
-            };
-            ((row.major, row.os), floor)
-        });
+        let runtime = file.runtime_floors.into_iter().map(RuntimeRow::into_floor);
         let compression = file.compression_floors.into_iter().map(|row| {
             let floor = Floor {
                 driver: row.driver,
@@ -111,5 +115,13 @@ impl ToolkitTable {
             ptx: file.ptx,
             toolkits: file.toolkits,
         })
+    }
+
+    /// Adds a floor, or replaces that of the same major version and system.
+    pub(super) fn set_floor(&mut self, row: RuntimeRow) {
+        let (key, floor) = row.into_floor();
+        self.runtime.retain(|(old, _)| *old != key);
+        self.runtime.push((key, floor));
+        self.runtime.sort_by_key(|(key, _)| *key);
     }
 }

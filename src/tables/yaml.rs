@@ -10,11 +10,18 @@ use std::str::FromStr;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
 
+pub(super) use serde_saphyr::{Location, Spanned};
+
 use crate::error::{Error, ErrorKind};
 
 /// Parses the table file `name`.
 pub(super) fn parse<T: DeserializeOwned>(name: &str, text: &str) -> Result<T, Error> {
     serde_saphyr::from_str(text).map_err(|source| invalid(name, source))
+}
+
+/// Parses a file of the user's; the error is one line that says where it is.
+pub(super) fn parse_placed<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    serde_saphyr::from_str(text).map_err(|error| error.without_snippet().to_string())
 }
 
 /// An error about the table file `name`.

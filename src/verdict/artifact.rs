@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::compat::{Fit, cubin_fit};
 use crate::cuda::SmTarget;
 use crate::device::{HostFormat, ImageKind};
 use crate::inventory::{Artifact, ArtifactKind, Library, Seen};
@@ -11,7 +12,6 @@ use crate::rule::Code;
 use crate::tables::Tables;
 
 use super::finding::{Finding, PackageName};
-use super::runs::{Fit, cubin_fit};
 
 /// The package is built for another platform than the target's.
 pub(super) fn platform_mismatch(

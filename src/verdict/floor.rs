@@ -3,6 +3,7 @@
 //! Rules 1.9 and 4.5 (CUDA runtime), the first driver that knows a GPU, 2.3 (PTX ISA where code is
 //! compiled) and 2.13 (compression).
 
+use crate::compat::Driver;
 use crate::cuda::{ComputeCapability, DriverSpec, PtxIsa, ToolkitVersion};
 use crate::device::Coding;
 use crate::inventory::Library;
@@ -10,7 +11,6 @@ use crate::platform::Os;
 use crate::tables::Tables;
 
 use super::coverage::Coverage;
-use super::driver::Driver;
 
 /// A driver that is needed, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::compat::{Driver, Meets};
 use crate::inventory::{Artifact, ArtifactKind, Library};
 use crate::platform::Os;
 use crate::policy::{FleetTarget, Policy};
@@ -9,11 +10,10 @@ use crate::problem::{Extent, Problem};
 use crate::rule::{Code, Level};
 use crate::tables::Tables;
 
-use super::driver::{Driver, Meets};
 use super::finding::{Finding, PackageName};
 use super::floor::{Floor, Mechanism};
 use super::words::Subject;
-use super::{Row, Verdict, artifact, floor, package, words};
+use super::{Row, Verdict, artifact, floor, package, target, words};
 
 /// One artifact on its way to rows and findings.
 pub(super) struct Judge<'a> {
@@ -123,7 +123,7 @@ impl Judge<'_> {
     ) -> (Row, Vec<Finding>) {
         let loaded = artifact::for_platform(libraries, target);
         let os = artifact::os_of(self.artifact, libraries);
-        let driver = Driver::of(target, os.unwrap_or(Os::Linux), self.tables);
+        let driver = target::driver(target, os.unwrap_or(Os::Linux), self.tables);
         let mut findings = Vec::new();
         let mut floors = Vec::new();
         let mut has_code = false;

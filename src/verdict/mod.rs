@@ -1,19 +1,19 @@
 //! The verdict: an inventory judged against a policy, with the reason, the evidence and the next step.
 //!
 //! A pure function of inventory, policy, tables and today's date: no I/O, no clock. The rules of what runs
-//! where (`RULES.md`) are in `runs`, `driver` and `state`; what counts is in `coverage` and `package`.
+//! where are in `compat`, the states of fatbins (`RULES.md`) in `state`; what counts is in `coverage` and
+//! `package`.
 //!
 #![doc = include_str!("SEMANTICS.md")]
 
 mod artifact;
 mod coverage;
-mod driver;
 mod finding;
 mod floor;
 mod judge;
 mod package;
-mod runs;
 mod state;
+mod target;
 #[cfg(test)]
 mod tests;
 mod waive;
@@ -32,7 +32,6 @@ use judge::Judge;
 
 pub use finding::{Finding, PackageName, WaivedBy};
 pub use floor::{Floor, Mechanism, RuntimeVersion};
-pub use runs::{Fit, cubin_fit, ptx_fit};
 pub use state::State;
 
 /// The result for something: worse is greater.

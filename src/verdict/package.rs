@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::compat::{Driver, Meets};
 use crate::cuda::Suffix;
 use crate::device::{HostFormat, ImageKind};
 use crate::inventory::Library;
@@ -13,7 +14,6 @@ use crate::rule::Code;
 use crate::tables::{FamilyRow, RoleRow, Tables};
 
 use super::coverage::{Count, Coverage, Extent, HALF, own_fatbins, own_targets};
-use super::driver::{Driver, Meets};
 use super::finding::Finding;
 use super::floor::{self, Floor};
 use super::state::On;

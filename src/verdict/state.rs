@@ -1,11 +1,9 @@
 //! The state of one fatbin on one GPU: the best that any of its images gives.
 
+use crate::compat::{Driver, Fit, cubin_fit, ptx_fit};
 use crate::cuda::{ComputeCapability, PtxIsa, SmTarget};
 use crate::device::{Coding, ImageKey, ImageKind};
 use crate::tables::Tables;
-
-use super::driver::Driver;
-use super::runs::{Fit, cubin_fit, ptx_fit};
 
 /// What happens when a fatbin is loaded on a GPU, best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -45,7 +45,14 @@ fn blocks<'t>(readme: &'t str, language: &str) -> Vec<&'t str> {
 }
 
 fn help() -> String {
-    let commands = ["check", "inspect", "explain", "policy init", "policy lint"];
+    let commands = [
+        "check",
+        "inspect",
+        "explain",
+        "facts",
+        "policy init",
+        "policy lint",
+    ];
     let help = commands.map(|command| {
         let output = Command::new(env!("CARGO_BIN_EXE_smgate"))
             .args(command.split(' '))

@@ -17,15 +17,25 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("tables", BASE),
     ("device", BASE),
     ("archive", BASE),
+    ("compat", &["tables", "device"]),
+    ("facts", &["tables", "compat"]),
     ("source", &["archive"]),
     ("inventory", &["tables", "device", "archive", "source"]),
     ("policy", &["tables"]),
-    ("verdict", &["tables", "device", "inventory", "policy"]),
-    ("report", &["device", "inventory", "verdict"]),
+    (
+        "verdict",
+        &["tables", "device", "compat", "inventory", "policy"],
+    ),
+    (
+        "report",
+        &["tables", "device", "facts", "inventory", "verdict"],
+    ),
     (
         "cli",
         &[
             "tables",
+            "compat",
+            "facts",
             "source",
             "inventory",
             "policy",

@@ -9,6 +9,8 @@
 )]
 
 mod cli_check;
+mod cli_explain;
+mod cli_facts;
 mod cli_inputs;
 mod cli_inventory;
 mod cli_output;

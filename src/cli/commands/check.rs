@@ -14,11 +14,10 @@ use crate::{Error, ErrorKind};
 
 use super::{load_policy, nothing_read, read_file, require_something, scan_inputs};
 
-pub(in crate::cli) fn run(args: &Check, output: &Output) -> Result<Exit, Failure> {
-    let tables = Tables::builtin();
+pub(in crate::cli) fn run(args: &Check, tables: &Tables, output: &Output) -> Result<Exit, Failure> {
     // mistakes in the policy are told before a long scan
     let policy = if args.target.is_empty() {
-        load_policy(args.policy.as_deref())?
+        load_policy(args.policy.as_deref(), tables)?
     } else {
         Policy::for_targets(
             &args.target,
@@ -38,7 +37,7 @@ pub(in crate::cli) fn run(args: &Check, output: &Output) -> Result<Exit, Failure
             })?;
             from_json(&origin, &text)?
         }
-        None => scan_inputs(&args.inputs, &args.scan.options())?,
+        None => scan_inputs(&args.inputs, &args.scan.options(), tables)?,
     };
     require_something(&inventory, args.inventory.as_deref())?;
     let options = EvaluateOptions {

@@ -5,11 +5,16 @@ use std::io::Write as _;
 use crate::cli::args::Inspect;
 use crate::cli::{Exit, Failure, Output, stdout_width, unless_closed};
 use crate::report::{HumanOptions, write_inspect};
+use crate::tables::Tables;
 
 use super::{nothing_read, require_something, scan_inputs};
 
-pub(in crate::cli) fn run(args: &Inspect, output: &Output) -> Result<Exit, Failure> {
-    let inventory = scan_inputs(&args.inputs, &args.scan.options())?;
+pub(in crate::cli) fn run(
+    args: &Inspect,
+    tables: &Tables,
+    output: &Output,
+) -> Result<Exit, Failure> {
+    let inventory = scan_inputs(&args.inputs, &args.scan.options(), tables)?;
     require_something(&inventory, None)?;
     let mut stdout = output.stdout();
     let human =

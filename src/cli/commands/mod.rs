@@ -2,32 +2,73 @@
 
 pub(super) mod check;
 pub(super) mod explain;
+pub(super) mod facts;
 pub(super) mod inspect;
+mod pasted;
 pub(super) mod policy;
 
 use std::ffi::OsString;
 use std::fs::File;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::inventory::{Artifact, ArtifactKind, Inventory, ScanOptions, scan};
 use crate::limits::read_capped;
 use crate::policy::Policy;
+use crate::report::visible;
 use crate::source::SourceSpec;
-use crate::tables::Tables;
+use crate::tables::{Overlay, Tables};
 use crate::{Error, ErrorKind};
 
-use super::Failure;
+use super::{Failure, Output, unless_closed};
 
 /// The name of the policy file that is found without being named.
 const POLICY_FILE: &str = "smgate.yaml";
 
+/// Rows of an overlay that are named on standard error.
+const ROWS_NAMED: usize = 20;
+
+/// The tables with the rows of the user's file, which is said on standard error.
+pub(super) fn tables(path: Option<&Path>, output: &Output) -> Result<Option<Tables>, Failure> {
+    let Some(path) = path else {
+        return Ok(None);
+    };
+    let bytes = read_file(path, ErrorKind::Data)?;
+    let origin = path.display().to_string();
+    let text = std::str::from_utf8(&bytes).map_err(|source| {
+        Error::new(ErrorKind::Data, format!("tables `{origin}`: not UTF-8")).with_source(source)
+    })?;
+    let tables = Tables::with_overlay(&origin, text)?;
+    let rows = tables.overlay().into_iter().flat_map(Overlay::rows);
+    let mut rows: Vec<String> = rows
+        .map(|(table, key)| format!("{} `{key}`", table.id()))
+        .collect();
+    let more = rows.len().saturating_sub(ROWS_NAMED);
+    rows.truncate(ROWS_NAMED);
+    if more > 0 {
+        rows.push(format!("and {more} more"));
+    }
+    let line = writeln!(
+        output.stderr(),
+        "note: from {}: {}",
+        visible(&origin),
+        visible(&rows.join(", "))
+    );
+    unless_closed(line)?;
+    Ok(Some(tables))
+}
+
 /// Scans what the arguments name.
-fn scan_inputs(inputs: &[OsString], options: &ScanOptions) -> Result<Inventory, Failure> {
+fn scan_inputs(
+    inputs: &[OsString],
+    options: &ScanOptions,
+    tables: &Tables,
+) -> Result<Inventory, Failure> {
     let mut specs = Vec::new();
     for input in inputs {
         specs.extend(SourceSpec::parse(input)?.expand()?);
     }
-    Ok(scan(&specs, options, Tables::builtin())?)
+    Ok(scan(&specs, options, tables)?)
 }
 
 /// Refuses to judge where there is nothing: a gate that passes on an empty directory, or on an inventory
@@ -59,8 +100,7 @@ fn nothing_read(inventory: &Inventory) -> bool {
 }
 
 /// Reads a policy by the name that the user gave, or the one found upwards from here.
-fn load_policy(name: Option<&str>) -> Result<Policy, Failure> {
-    let tables = Tables::builtin();
+fn load_policy(name: Option<&str>, tables: &Tables) -> Result<Policy, Failure> {
     if let Some(preset) = name.and_then(|name| name.strip_prefix("preset:")) {
         let found = Policy::preset(preset, tables).ok_or_else(|| {
             let names: Vec<String> = Policy::presets()

@@ -13,19 +13,23 @@ use crate::{Error, ErrorKind};
 
 use super::{POLICY_FILE, load_policy};
 
-pub(in crate::cli) fn run(args: &PolicyArgs, output: &Output) -> Result<Exit, Failure> {
+pub(in crate::cli) fn run(
+    args: &PolicyArgs,
+    tables: &Tables,
+    output: &Output,
+) -> Result<Exit, Failure> {
     match &args.command {
-        PolicyCommand::Init(args) => init(args, output),
-        PolicyCommand::Lint(args) => lint(args, output),
+        PolicyCommand::Init(args) => init(args, tables, output),
+        PolicyCommand::Lint(args) => lint(args, tables, output),
     }
 }
 
-fn init(args: &PolicyInit, output: &Output) -> Result<Exit, Failure> {
+fn init(args: &PolicyInit, tables: &Tables, output: &Output) -> Result<Exit, Failure> {
     let text = policy::init(
         &args.target,
         args.driver.as_deref(),
         args.platform.as_deref(),
-        Tables::builtin(),
+        tables,
     )?;
     let mut stdout = output.stdout();
     let file = match args.output.as_deref() {
@@ -70,7 +74,7 @@ fn write_new(path: &Path, text: &str) -> Result<(), Error> {
     file.write_all(text.as_bytes()).map_err(cannot)
 }
 
-fn lint(args: &PolicyLint, output: &Output) -> Result<Exit, Failure> {
+fn lint(args: &PolicyLint, tables: &Tables, output: &Output) -> Result<Exit, Failure> {
     let mut stdout = output.stdout();
     let names: Vec<Option<&str>> = if args.files.is_empty() {
         vec![None]
@@ -79,7 +83,7 @@ fn lint(args: &PolicyLint, output: &Output) -> Result<Exit, Failure> {
     };
     let mut exit = Exit::Pass;
     for name in names {
-        match load_policy(name) {
+        match load_policy(name, tables) {
             Ok(policy) => {
                 let line = writeln!(stdout, "{}: {}", policy.origin(), describe(&policy));
                 unless_closed(line)?;

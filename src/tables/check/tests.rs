@@ -214,3 +214,83 @@ fn packages_are_normalised() {
         "the package name `Bits_and_bytes` is not normalised",
     );
 }
+
+#[test]
+fn devices_are_sorted_and_of_known_chips() {
+    let row = "- {id: '10de:2330', chip: GH100";
+    let twice = broken(|t| &mut t.pci, row, "- {id: '10de:2329', chip: GH100");
+    assert_broken(&twice, "PCI devices: ");
+    let unknown = broken(|t| &mut t.pci, row, "- {id: '10de:2330', chip: GH999");
+    assert_broken(&unknown, "`10de:2330` has an unknown chip `GH999`");
+    assert_broken(&unknown, "`10de:2330` is unknown or of another chip");
+}
+
+#[test]
+fn chips_agree_with_the_gpus_and_drivers_that_name_them() {
+    let row = "- {chip: GH100, cc: '9.0'";
+    let broken = broken(|t| &mut t.pci, row, "- {chip: GH100, cc: '10.0'");
+    assert_broken(&broken, "`10de:2330` has another capability");
+    assert_broken(
+        &broken,
+        "`NVIDIA H100 80GB HBM3` is no GPU of capability 10.0",
+    );
+    assert_broken(
+        &broken,
+        "`10de:2330`: `R525` lists it and does not support its capability",
+    );
+}
+
+#[test]
+fn an_unknown_chip_says_so() {
+    let note = ", note: no source states its capability}";
+    let broken = broken(|t| &mut t.pci, note, "}");
+    assert_broken(&broken, "chip `GB112` has no capability and no note");
+}
+
+#[test]
+fn instances_have_known_gpus_and_names_of_their_own() {
+    let row = "match: p5en.48xlarge, gpu: NVIDIA H200, cc: '9.0'";
+    let other = broken(|t| &mut t.instances, row, &row.replace("9.0", "10.0"));
+    assert_broken(
+        &other,
+        "`aws:p5en.48xlarge`: its GPU is unknown or of another",
+    );
+    let shared = broken(|t| &mut t.instances, "match: 'g5.*'", "match: 'g5*.*'");
+    assert_broken(&shared, "`aws:g5g.*`: `g5g.*` is of another row too");
+}
+
+#[test]
+fn compatibility_packages_are_newer_than_their_hosts() {
+    let row = "- {package: '13.1', branch: R590, hosts: R535 R570 R580,";
+    let newer = broken(|t| &mut t.compat, row, &row.replace("R580,", "R595,"));
+    assert_broken(
+        &newer,
+        "package `13.1`: host `R595` is unknown or not older",
+    );
+    let other = broken(|t| &mut t.compat, row, &row.replace("R590", "R595"));
+    assert_broken(
+        &other,
+        "package `13.1`: its branch reports another CUDA version",
+    );
+}
+
+#[test]
+fn errors_are_recognised_by_their_own_texts_and_numbers() {
+    let text = "texts: [named symbol not found]";
+    let shared = broken(
+        |t| &mut t.errors,
+        text,
+        "texts: [device kernel image is invalid]",
+    );
+    assert_broken(&shared, "is first of another row");
+    let vague = broken(|t| &mut t.errors, text, "texts: ['error {n}']");
+    assert_broken(
+        &vague,
+        "`named-symbol-not-found`: `error {n}` says too little",
+    );
+    let number = broken(|t| &mut t.errors, "runtime: 500 ", "runtime: 209 ");
+    assert_broken(
+        &number,
+        "`no-kernel-image`: 209 cudaErrorNoKernelImageForDevice is of another row",
+    );
+}

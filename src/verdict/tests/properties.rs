@@ -2,11 +2,12 @@
 
 use super::build::{Input, Lib, lib, wheel};
 use super::{check, on};
+use crate::compat::{Fit, cubin_fit, ptx_fit};
 use crate::cuda::ComputeCapability;
 use crate::device::ImageKind;
 use crate::inventory::{Inventory, Library};
 use crate::tables::Tables;
-use crate::verdict::{Evaluation, Fit, Verdict, cubin_fit, ptx_fit};
+use crate::verdict::{Evaluation, Verdict};
 
 /// Packages that each property is tried on; many more were tried when it was written.
 const SEEDS: u64 = 100;

@@ -4,8 +4,8 @@ use super::build::images;
 use crate::platform::Os;
 use crate::policy::Policy;
 use crate::tables::Tables;
-use crate::verdict::driver::Driver;
 use crate::verdict::state::{On, State, judge};
+use crate::verdict::target;
 
 use State::{CodingBlocked, Jit, JitBlocked, LinkOnly, Native, None, Unsure};
 
@@ -27,7 +27,7 @@ fn assert_states(rows: &[Row]) {
         let driver = Some(*driver).filter(|driver| !driver.is_empty());
         let policy = Policy::for_targets(&[cc], driver, Some(*platform), tables).unwrap();
         let target = &policy.targets[0];
-        let driver = &Driver::of(target, Os::Linux, tables);
+        let driver = &target::driver(target, Os::Linux, tables);
         let cc = target.gpus[0].cc;
         let judged = judge(self::images(images), On { cc, driver, tables });
         let driver = driver.spec().map(ToString::to_string);

@@ -1,4 +1,4 @@
-//! What runs where: the compatibility rules of device images and compute capabilities.
+//! What runs where: device images and compute capabilities.
 //!
 //! Rules 1.x (cubins) and 2.1, 2.2 (PTX) of NVIDIA's compatibility documents: CUDA C++ Programming Guide,
 //! "Binary Compatibility" and "PTX Compatibility"; the Ada compatibility guide; the help text of ptxas.
@@ -6,6 +6,14 @@
 
 use crate::cuda::{ComputeCapability, SmTarget, Suffix};
 use crate::tables::Tables;
+
+/// Where the rules of cubins are from.
+pub const CUBIN_RULE: &str =
+    "CUDA C++ Programming Guide, section \"Binary Compatibility\"; help text of ptxas 13.5";
+
+/// Where the rules of PTX are from.
+pub const PTX_RULE: &str =
+    "CUDA C++ Programming Guide, section \"PTX Compatibility\"; help text of ptxas 13.5";
 
 /// Whether an image fits a GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

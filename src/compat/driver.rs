@@ -1,19 +1,19 @@
-//! What the driver of a fleet target accepts.
+//! What a driver accepts: PTX ISA versions, codings of device code, floors.
 //!
-//! Rules 2.3 (PTX ISA), 2.13 (compression) and 4.x (runtime floors). A driver that is not given accepts
-//! everything: its floors are reported and one warning says that none was given.
+//! Rules of NVIDIA's compatibility documents: PTX ISA versions (CUDA compatibility guide; PTX ISA release
+//! history), compression of fatbin entries (nvcc manual, `--compress-mode`), minor version compatibility. A
+//! driver that is not given accepts everything.
 
 use std::cmp::Ordering;
 
 use crate::cuda::{DriverBranch, DriverSpec, PtxIsa, ToolkitVersion};
 use crate::device::Coding;
 use crate::platform::Os;
-use crate::policy::FleetTarget;
 use crate::tables::{BranchRow, Tables};
 
-/// The driver of a target, or none.
+/// A driver, or none that is known.
 #[derive(Debug, Clone)]
-pub(super) struct Driver<'t> {
+pub struct Driver<'t> {
     tables: &'t Tables,
     spec: Option<DriverSpec>,
     /// Whose numbers the driver has: Windows also under WSL.
@@ -22,48 +22,42 @@ pub(super) struct Driver<'t> {
 
 /// Whether a driver meets a floor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Meets {
+pub enum Meets {
+    /// It does.
     Yes,
     /// The driver is given as the branch of the floor: newer versions of it do.
     FromVersion,
+    /// It does not.
     No,
 }
 
 impl<'t> Driver<'t> {
-    /// The driver of `target`, whose numbers are those of `os` where the target names no platform.
-    pub(super) fn of(target: &FleetTarget, os: Os, tables: &'t Tables) -> Self {
-        let windows_number = |spec: &DriverSpec| match spec {
-            // Linux versions have three parts since R390, Windows versions two
-            DriverSpec::Exact(version) => version.to_string().matches('.').count() == 1,
-            DriverSpec::Branch(_) => false,
-        };
-        let os = target.platform.map_or(os, |platform| platform.os);
-        let wsl = target.wsl && target.driver.as_ref().is_some_and(windows_number);
-        Self {
-            tables,
-            spec: target.driver.clone(),
-            os: if wsl { Os::Windows } else { os },
-        }
+    /// A driver with numbers of `os`; Windows drivers have other numbers than Linux drivers of a branch.
+    pub fn new(spec: Option<DriverSpec>, os: Os, tables: &'t Tables) -> Self {
+        Self { tables, spec, os }
     }
 
     /// A driver that is not given: it accepts everything.
-    pub(super) fn any(&self) -> Self {
+    #[must_use]
+    pub fn any(&self) -> Self {
         Self {
             spec: None,
             ..self.clone()
         }
     }
 
-    pub(super) fn os(&self) -> Os {
+    /// Whose numbers it has.
+    pub fn os(&self) -> Os {
         self.os
     }
 
-    pub(super) fn spec(&self) -> Option<&DriverSpec> {
+    /// The version or branch, where one is given.
+    pub fn spec(&self) -> Option<&DriverSpec> {
         self.spec.as_ref()
     }
 
     /// The branch, where the tables know it or one below it.
-    fn branch(&self) -> Option<&'t BranchRow> {
+    pub fn branch(&self) -> Option<&'t BranchRow> {
         let number = match self.spec.as_ref()? {
             DriverSpec::Branch(branch) => branch.0,
             DriverSpec::Exact(version) => {
@@ -82,7 +76,7 @@ impl<'t> Driver<'t> {
     }
 
     /// The branch by number, whether or not the tables know it.
-    pub(super) fn branch_number(&self) -> Option<DriverBranch> {
+    pub fn branch_number(&self) -> Option<DriverBranch> {
         match self.spec.as_ref()? {
             DriverSpec::Branch(branch) => Some(*branch),
             DriverSpec::Exact(version) => {
@@ -93,12 +87,12 @@ impl<'t> Driver<'t> {
     }
 
     /// The CUDA version that the driver reports, or one that it is at least.
-    pub(super) fn cuda(&self) -> Option<ToolkitVersion> {
+    pub fn cuda(&self) -> Option<ToolkitVersion> {
         self.branch().map(|row| row.cuda)
     }
 
     /// Whether its compiler accepts PTX of `isa`.
-    pub(super) fn accepts_isa(&self, isa: Option<PtxIsa>) -> bool {
+    pub fn accepts_isa(&self, isa: Option<PtxIsa>) -> bool {
         if self.spec.is_none() {
             return true;
         }
@@ -108,7 +102,7 @@ impl<'t> Driver<'t> {
     }
 
     /// Whether it unpacks payloads of `coding`.
-    pub(super) fn unpacks(&self, coding: Coding) -> bool {
+    pub fn unpacks(&self, coding: Coding) -> bool {
         match self.coding_floor(coding) {
             _ if coding == Coding::Unknown => false,
             None => true,
@@ -117,13 +111,13 @@ impl<'t> Driver<'t> {
     }
 
     /// The oldest driver that unpacks payloads of `coding`, where that is a floor of its own.
-    pub(super) fn coding_floor(&self, coding: Coding) -> Option<DriverSpec> {
+    pub fn coding_floor(&self, coding: Coding) -> Option<DriverSpec> {
         let floor = self.tables.compression_floor(coding.id(), self.os)?;
         Some(floor.driver.clone())
     }
 
     /// Whether it is `floor` or newer. A driver that is not given meets every floor.
-    pub(super) fn meets(&self, floor: &DriverSpec) -> Meets {
+    pub fn meets(&self, floor: &DriverSpec) -> Meets {
         let Some(spec) = &self.spec else {
             return Meets::Yes;
         };
@@ -149,7 +143,7 @@ impl<'t> Driver<'t> {
     }
 
     /// Which of two floors is higher.
-    pub(super) fn compare(&self, a: &DriverSpec, b: &DriverSpec) -> Ordering {
+    pub fn compare(&self, a: &DriverSpec, b: &DriverSpec) -> Ordering {
         match (a, b) {
             (DriverSpec::Exact(a), DriverSpec::Exact(b)) => a.cmp(b),
             // in one branch, an exact version says more
@@ -163,12 +157,9 @@ impl<'t> Driver<'t> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::Policy;
 
-    fn driver(spec: &str, platform: &str) -> Driver<'static> {
-        let tables = Tables::builtin();
-        let policy = Policy::for_targets(&["9.0"], Some(spec), Some(platform), tables).unwrap();
-        Driver::of(policy.targets.first().unwrap(), Os::Linux, tables)
+    fn driver(spec: &str, os: Os) -> Driver<'static> {
+        Driver::new(Some(spec.parse().unwrap()), os, Tables::builtin())
     }
 
     fn floor(text: &str) -> DriverSpec {
@@ -193,7 +184,7 @@ mod tests {
         ] {
             let isa: PtxIsa = isa.parse().unwrap();
             assert_eq!(
-                driver(spec, "linux/amd64").accepts_isa(Some(isa)),
+                driver(spec, Os::Linux).accepts_isa(Some(isa)),
                 accepts,
                 "{spec} and {isa}"
             );
@@ -213,7 +204,7 @@ mod tests {
             ("575.57.08", "R580", Meets::No),
         ] {
             assert_eq!(
-                driver(spec, "linux/amd64").meets(&floor(need)),
+                driver(spec, Os::Linux).meets(&floor(need)),
                 meets,
                 "{spec} against {need}"
             );
@@ -222,7 +213,7 @@ mod tests {
 
     #[test]
     fn windows_numbers_are_of_other_branches() {
-        let driver = driver("551.61", "windows/amd64");
+        let driver = driver("551.61", Os::Windows);
         assert_eq!(driver.branch_number(), Some(DriverBranch(550)));
         assert_eq!(driver.cuda().unwrap().to_string(), "12.4");
         assert_eq!(driver.meets(&floor("528.33")), Meets::Yes);
@@ -231,10 +222,10 @@ mod tests {
 
     #[test]
     fn zstd_needs_a_driver_of_cuda_12_4() {
-        assert!(driver("550.54.14", "linux/amd64").unpacks(Coding::Zstd));
-        assert!(driver("R550", "linux/amd64").unpacks(Coding::Zstd));
-        assert!(!driver("535.104.05", "linux/amd64").unpacks(Coding::Zstd));
-        assert!(driver("525.60.13", "linux/amd64").unpacks(Coding::Lz4));
-        assert!(!driver("580.65.06", "linux/amd64").unpacks(Coding::Unknown));
+        assert!(driver("550.54.14", Os::Linux).unpacks(Coding::Zstd));
+        assert!(driver("R550", Os::Linux).unpacks(Coding::Zstd));
+        assert!(!driver("535.104.05", Os::Linux).unpacks(Coding::Zstd));
+        assert!(driver("525.60.13", Os::Linux).unpacks(Coding::Lz4));
+        assert!(!driver("580.65.06", Os::Linux).unpacks(Coding::Unknown));
     }
 }
