@@ -32,17 +32,15 @@ pub(super) fn target(machine: &Machine, driver: Option<&str>, tables: &Tables) -
                 .filter(|name| by_name(name, tables) == Some(*cc))
         })
         .collect();
-    let (key, values) = match names {
-        Some(names) => ("gpu", names.into_iter().map(quoted).collect::<Vec<_>>()),
+    let (key, values) = if let Some(names) = names {
+        ("gpu", names.into_iter().map(quoted).collect::<Vec<_>>())
+    } else {
         // a name that is not in the tables, or that several capabilities have
-        None => {
-            let mut capabilities: Vec<String> = known
-                .iter()
-                .map(|(_, cc)| quoted(&cc.to_string()))
-                .collect();
-            capabilities.dedup();
-            ("cc", capabilities)
-        }
+        let mut capabilities: Vec<ComputeCapability> = known.iter().map(|(_, cc)| *cc).collect();
+        capabilities.sort_unstable();
+        capabilities.dedup();
+        let quoted = capabilities.iter().map(|cc| quoted(&cc.to_string()));
+        ("cc", quoted.collect())
     };
     let mut text = format!("  - name: {NAME}\n");
     let values = match &values[..] {
