@@ -116,6 +116,7 @@ pub mod facts;
 pub mod inventory;
 pub mod limits;
 mod locator;
+pub mod machine;
 pub mod platform;
 pub mod policy;
 mod problem;

@@ -57,6 +57,20 @@ pub(super) enum Command {
     Facts(Facts),
     /// Write, check or show a policy file
     Policy(Policy),
+    /// Show this machine's GPUs and driver, as a target for a policy
+    #[command(after_help = HOST_EXIT_HELP)]
+    Host(Host),
+}
+
+const HOST_EXIT_HELP: &str =
+    "Exit status: 0 the GPUs are known, 2 there is none whose compute capability is known";
+
+/// Show this machine's GPUs and driver, as a target for a policy
+#[derive(Debug, ClapArgs)]
+pub(super) struct Host {
+    /// The form of the report
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(super) format: FormatArg,
 }
 
 const EXIT_HELP: &str = "Exit status: 0 pass, 1 the policy denies something, 2 nothing could be judged \
@@ -74,7 +88,8 @@ pub(super) struct Check {
     /// The policy: a file, or `preset:NAME`; without it, `smgate.yaml` found upwards from here
     #[arg(long, value_name = "FILE")]
     pub(super) policy: Option<String>,
-    /// A target by hand instead of a policy: a GPU (`H100`), a compute capability (`9.0`), a PCI id (`10de:2330`) or an instance type (`aws:p5.48xlarge`); repeatable
+    /// A target by hand instead of a policy: a GPU (`H100`), a compute capability (`9.0`), a PCI id (`10de:2330`),
+    /// an instance type (`aws:p5.48xlarge`), or `host`, this machine; repeatable
     #[arg(long, value_name = "GPU|CC|ID|TYPE", conflicts_with = "policy")]
     pub(super) target: Vec<String>,
     /// The driver of `--target`: a version (`550.54.15`) or a branch (`R550`)

@@ -54,6 +54,7 @@ fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         Command::Explain(args) => commands::explain::run(args, tables, output),
         Command::Facts(args) => commands::facts::run(args, tables, output),
         Command::Policy(args) => commands::policy::run(args, tables, output),
+        Command::Host(args) => commands::host::run(args, tables, output),
     }
 }
 

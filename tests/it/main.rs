@@ -11,6 +11,7 @@
 mod cli_check;
 mod cli_explain;
 mod cli_facts;
+mod cli_host;
 mod cli_inputs;
 mod cli_inventory;
 mod cli_output;

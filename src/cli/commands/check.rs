@@ -12,19 +12,14 @@ use crate::tables::Tables;
 use crate::verdict::{Baseline, EvaluateOptions, evaluate_new};
 use crate::{Error, ErrorKind};
 
-use super::{load_policy, nothing_read, read_file, require_something, scan_inputs, today};
+use super::{host, load_policy, nothing_read, read_file, require_something, scan_inputs, today};
 
 pub(in crate::cli) fn run(args: &Check, tables: &Tables, output: &Output) -> Result<Exit, Failure> {
     // mistakes in the policy are told before a long scan
     let policy = if args.target.is_empty() {
         load_policy(args.policy.as_deref(), tables)?
     } else {
-        Policy::for_targets(
-            &args.target,
-            args.driver.as_deref(),
-            args.platform.as_deref(),
-            tables,
-        )?
+        by_hand(args, tables)?
     };
     let today = today(args.today.as_deref())?;
     let baseline = match &args.baseline {
@@ -66,6 +61,30 @@ pub(in crate::cli) fn run(args: &Check, tables: &Tables, output: &Output) -> Res
     } else {
         evaluation.verdict.into()
     })
+}
+
+/// The policy of `--target`. `host` is this machine, by the text that `smgate host` prints.
+fn by_hand(args: &Check, tables: &Tables) -> Result<Policy, Failure> {
+    let driver = args.driver.as_deref();
+    let is_host = |target: &&String| target.eq_ignore_ascii_case("host");
+    let (host, others): (Vec<&String>, Vec<&String>) = args.target.iter().partition(is_host);
+    let others = |platform| Policy::for_targets(&others, driver, platform, tables);
+    if host.is_empty() {
+        return Ok(others(args.platform.as_deref())?);
+    }
+    if args.platform.is_some() {
+        let message =
+            "`--platform` does not go with `--target host`, whose platform is that of this machine";
+        return Err(Error::new(ErrorKind::Usage, message)
+            .with_hint("leave it out, or name the GPU: `--target H100`")
+            .into());
+    }
+    let text = format!("version: 1\ntargets:\n{}", host::target(driver, tables)?);
+    let mut policy = Policy::parse(Policy::BY_HAND, &text, tables).map_err(Failure::Policy)?;
+    if host.len() < args.target.len() {
+        policy.targets.extend(others(None)?.targets);
+    }
+    Ok(policy)
 }
 
 /// The name and content of a data file.

@@ -3,6 +3,7 @@
 pub(super) mod check;
 pub(super) mod explain;
 pub(super) mod facts;
+pub(super) mod host;
 pub(super) mod inspect;
 mod pasted;
 pub(super) mod policy;

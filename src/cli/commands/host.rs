@@ -1,0 +1,205 @@
+//! `smgate host`: this machine as a fleet target.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use crate::cli::args::{FormatArg, Host};
+use crate::cli::{Exit, Failure, Output};
+use crate::limits::read_capped;
+use crate::machine::{LocalGpu, Machine};
+use crate::platform::{CpuArch, Os, Platform};
+use crate::report::{plural, visible};
+use crate::tables::Tables;
+use crate::{Error, ErrorKind};
+
+/// How long `nvidia-smi` may take; on machines with many GPUs it needs seconds.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Bytes of its output that are read.
+const OUTPUT_MAX: u64 = 1 << 20;
+
+pub(in crate::cli) fn run(args: &Host, tables: &Tables, output: &Output) -> Result<Exit, Failure> {
+    let machine = look(tables);
+    let mut stdout = output.stdout();
+    match args.format {
+        FormatArg::Human => human(&machine, tables, &mut stdout)?,
+        FormatArg::Json => {
+            let document = json(&machine, tables);
+            serde_json::to_writer_pretty(&mut stdout, &document).map_err(std::io::Error::from)?;
+            writeln!(stdout)?;
+        }
+    }
+    stdout.flush()?;
+    Ok(match machine.target(None, tables) {
+        Some(_) => Exit::Pass,
+        None => Exit::CannotJudge,
+    })
+}
+
+/// This machine's target for a policy, as text; `driver` in the place of the driver that is installed.
+pub(super) fn target(driver: Option<&str>, tables: &Tables) -> Result<String, Error> {
+    let machine = look(tables);
+    machine.target(driver, tables).ok_or_else(|| {
+        let message = if machine.gpus.is_empty() {
+            "`--target host`: no NVIDIA GPU was found on this machine"
+        } else {
+            "`--target host`: the compute capability of this machine's GPU is unknown"
+        };
+        Error::new(ErrorKind::Usage, message)
+            .with_hint("`smgate host` shows where it looked; name a GPU: `--target H100`")
+    })
+}
+
+fn look(tables: &Tables) -> Machine {
+    let platform = platform();
+    let mut run = |arguments: &[&str]| nvidia_smi(platform, arguments);
+    Machine::look(Path::new("/"), platform, &mut run, tables)
+}
+
+fn platform() -> Option<Platform> {
+    let os = match std::env::consts::OS {
+        "linux" => Os::Linux,
+        "windows" => Os::Windows,
+        _ => return None,
+    };
+    let arch = match std::env::consts::ARCH {
+        "x86_64" => CpuArch::Amd64,
+        "aarch64" => CpuArch::Arm64,
+        _ => return None,
+    };
+    Some(Platform::new(os, arch))
+}
+
+/// Where `nvidia-smi` is looked for: in the search path, then where the drivers of Windows put it.
+fn places(platform: Option<Platform>) -> Vec<PathBuf> {
+    let mut places = vec![PathBuf::from("nvidia-smi")];
+    match platform.map(|platform| platform.os) {
+        Some(Os::Windows) => {
+            if let Some(root) = std::env::var_os("SystemRoot") {
+                places.push(Path::new(&root).join("System32").join("nvidia-smi.exe"));
+            }
+        }
+        _ => places.push(PathBuf::from("/usr/lib/wsl/lib/nvidia-smi")),
+    }
+    places
+}
+
+/// What it prints; nothing where it is not there, fails, or does not end.
+fn nvidia_smi(platform: Option<Platform>, arguments: &[&str]) -> Option<String> {
+    let start = |place: &PathBuf| {
+        let mut command = Command::new(place);
+        command.args(arguments).stdin(Stdio::null());
+        command.stdout(Stdio::piped()).stderr(Stdio::null());
+        command.spawn().ok()
+    };
+    let mut child = places(platform).iter().find_map(start)?;
+    let printed = child.stdout.take()?;
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        // whoever waited may have given up
+        let _given_up = sender.send(read_capped(printed, OUTPUT_MAX));
+    });
+    let read = receiver.recv_timeout(PATIENCE);
+    // one that hangs is ended, one that has closed its output ends by itself
+    if read.is_err() {
+        child.kill().ok()?;
+    }
+    let status = child.wait().ok()?;
+    let (bytes, _more) = read.ok()?.ok()?;
+    status
+        .success()
+        .then(|| String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn human(machine: &Machine, tables: &Tables, out: &mut dyn Write) -> std::io::Result<()> {
+    if machine.gpus.is_empty() {
+        writeln!(
+            out,
+            "No NVIDIA GPU found: none in /sys/bus/pci/devices, none that nvidia-smi lists, no Tegra board"
+        )?;
+    } else {
+        writeln!(out, "{}", plural(machine.gpus.len() as u64, "GPU"))?;
+    }
+    for gpu in &machine.gpus {
+        let cc = match gpu.cc {
+            Some(cc) => format!("compute capability {cc}"),
+            None => "compute capability unknown".to_owned(),
+        };
+        let id = gpu.pci.map(|id| format!("  {id}")).unwrap_or_default();
+        writeln!(
+            out,
+            "  {}{id}  {cc}  ({})",
+            visible(&gpu.label()),
+            gpu.source
+        )?;
+    }
+    match &machine.driver {
+        None => writeln!(out, "No NVIDIA driver found")?,
+        Some(driver) => {
+            let branch = tables.branch_of(&driver.version, driver.os);
+            let branch = branch.map(|row| format!(", branch {}", row.branch));
+            let cuda = driver.cuda.map(|cuda| format!(", reports CUDA {cuda}"));
+            writeln!(
+                out,
+                "driver {}{}{}  ({})",
+                driver.version,
+                branch.unwrap_or_default(),
+                cuda.unwrap_or_default(),
+                driver.source
+            )?;
+        }
+    }
+    let platform = machine
+        .platform
+        .map_or("not one that CUDA runs on".to_owned(), |p| p.to_string());
+    writeln!(
+        out,
+        "platform {platform}{}",
+        if machine.wsl { " under WSL" } else { "" }
+    )?;
+    for note in &machine.notes {
+        writeln!(out, "note: {}", visible(note))?;
+    }
+    if let Some(target) = machine.target(None, tables) {
+        writeln!(
+            out,
+            "\nFor a policy file, below `targets:`; `smgate check --target host` takes it as it is:\n"
+        )?;
+        for line in target.lines() {
+            writeln!(out, "{}", visible(line))?;
+        }
+    }
+    Ok(())
+}
+
+fn json(machine: &Machine, tables: &Tables) -> serde_json::Value {
+    let gpu = |gpu: &LocalGpu| {
+        serde_json::json!({
+            "name": gpu.name,
+            "pci": gpu.pci,
+            "cc": gpu.cc.map(|cc| cc.to_string()),
+            "source": gpu.source,
+        })
+    };
+    let driver = machine.driver.as_ref().map(|driver| {
+        serde_json::json!({
+            "version": driver.version.to_string(),
+            "branch": tables.branch_of(&driver.version, driver.os).map(|row| row.branch.to_string()),
+            "cuda": driver.cuda.map(|cuda| cuda.to_string()),
+            "source": driver.source,
+        })
+    });
+    serde_json::json!({
+        "schema": "smgate/host/1",
+        "platform": machine.platform.map(|platform| platform.to_string()),
+        "wsl": machine.wsl,
+        "gpus": machine.gpus.iter().map(gpu).collect::<Vec<_>>(),
+        "driver": driver,
+        "notes": machine.notes,
+        "target": machine.target(None, tables),
+    })
+}
