@@ -4,7 +4,6 @@
 //! so that equal inputs give equal bytes.
 
 mod document;
-mod escape;
 mod group;
 mod human;
 mod inspect;
@@ -13,10 +12,10 @@ mod text;
 
 use std::io::{self, Write};
 
+use crate::escape::visible;
 use crate::inventory::{Inventory, to_json};
 use crate::verdict::Evaluation;
 
-pub(crate) use escape::visible;
 pub(crate) use text::plural;
 
 /// The form of a report.

@@ -6,13 +6,11 @@ pub(super) mod inspect;
 pub(super) mod policy;
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use crate::inventory::{Artifact, ArtifactKind, Inventory, ScanOptions, scan};
-use crate::limits::read_capped;
 use crate::policy::Policy;
-use crate::source::SourceSpec;
+use crate::source::{SourceSpec, read_named};
 use crate::tables::Tables;
 use crate::{Error, ErrorKind};
 
@@ -20,6 +18,9 @@ use super::Failure;
 
 /// The name of the policy file that is found without being named.
 const POLICY_FILE: &str = "smgate.yaml";
+
+/// The largest policy file that is read. One that is larger than a policy may be is refused as such.
+const POLICY_MAX: u64 = 4 << 20;
 
 /// Scans what the arguments name.
 fn scan_inputs(inputs: &[OsString], options: &ScanOptions) -> Result<Inventory, Failure> {
@@ -77,7 +78,7 @@ fn load_policy(name: Option<&str>) -> Result<Policy, Failure> {
         None => find_policy()?,
     };
     let origin = path.display().to_string();
-    let bytes = read_file(&path, ErrorKind::Policy)?;
+    let bytes = read_named(&path, POLICY_MAX, ErrorKind::Policy)?;
     Policy::parse_bytes(&origin, &bytes, tables).map_err(Failure::Policy)
 }
 
@@ -96,18 +97,3 @@ fn find_policy() -> Result<PathBuf, Error> {
     Err(Error::new(ErrorKind::Policy, format!("no policy: there is no `{POLICY_FILE}` here or above"))
         .with_hint("name one with `--policy FILE`, try one GPU with `--target H100`, or write one with `smgate policy init`"))
 }
-
-/// Reads a file of at most as many bytes as a policy may have, and one more.
-fn read_file(path: &Path, kind: ErrorKind) -> Result<Vec<u8>, Error> {
-    let cannot = |error: std::io::Error| {
-        Error::new(kind, format!("`{}` could not be read", path.display()))
-            .with_hint("check the name, and that you may read it")
-            .with_source(error)
-    };
-    let file = File::open(path).map_err(cannot)?;
-    let (bytes, _more) = read_capped(file, FILE_MAX).map_err(cannot)?;
-    Ok(bytes)
-}
-
-/// The largest file that an option may name, a policy or an inventory.
-const FILE_MAX: u64 = 256 << 20;

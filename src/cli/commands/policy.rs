@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::cli::args::{Policy as PolicyArgs, PolicyCommand, PolicyInit, PolicyLint};
 use crate::cli::{Exit, Failure, Output, unless_closed};
+use crate::escape::visible;
 use crate::policy::{self, Policy};
 use crate::report::plural;
 use crate::tables::Tables;
@@ -41,7 +42,7 @@ fn init(args: &PolicyInit, output: &Output) -> Result<Exit, Failure> {
             writeln!(
                 stdout,
                 "wrote {}: edit it, then run `smgate check INPUT...`",
-                path.display()
+                visible(&path.display().to_string())
             )?;
         }
     }
@@ -81,7 +82,12 @@ fn lint(args: &PolicyLint, output: &Output) -> Result<Exit, Failure> {
     for name in names {
         match load_policy(name) {
             Ok(policy) => {
-                let line = writeln!(stdout, "{}: {}", policy.origin(), describe(&policy));
+                let line = writeln!(
+                    stdout,
+                    "{}: {}",
+                    visible(policy.origin()),
+                    visible(&describe(&policy))
+                );
                 unless_closed(line)?;
             }
             // the other files are checked too
