@@ -38,18 +38,18 @@ pub(crate) fn read_named(path: &Path, most: u64, kind: ErrorKind) -> Result<Vec<
             .with_hint("name a file, or give its content as `/dev/stdin`")
     };
     let metadata = fs::metadata(path).map_err(cannot)?;
-    match what_it_is_instead(&metadata) {
-        Some(what) if !is_own_stream(path, &metadata) => return Err(is_what(what)),
-        _ => {}
+    if let Some(what) = what_it_is_instead(&metadata)
+        && !is_own_stream(path, &metadata)
+    {
+        return Err(is_what(what));
     }
     let file = File::open(path).map_err(cannot)?;
-    match read_capped(file, most).map_err(cannot)? {
-        (bytes, false) => Ok(bytes),
-        (_, true) => {
-            let message = format!("`{}` is larger than {most} bytes", shown(path));
-            Err(Error::new(kind, message).with_hint("check that it is the file that you mean"))
-        }
+    let (bytes, more) = read_capped(file, most).map_err(cannot)?;
+    if more {
+        let message = format!("`{}` is larger than {most} bytes", shown(path));
+        return Err(Error::new(kind, message).with_hint("check that it is the file that you mean"));
     }
+    Ok(bytes)
 }
 
 /// Whether it is the name that Unix systems have for an open stream of this process.
