@@ -246,7 +246,7 @@ fn the_text_and_the_name_of_a_policy_are_shown_and_never_obeyed() {
     place.write(&format!("p{evil}.yaml"), &misspelt);
     place.write(
         &format!("good{evil}.yaml"),
-        format!("version: 1\ntargets: [{{name: \"a\u{2066}\", gpu: H100}}]\n"),
+        "version: 1\ntargets: [{name: \"a\u{2066}\", gpu: H100}]\n",
     );
     for (name, status) in [
         (format!("p{evil}.yaml"), 2),
