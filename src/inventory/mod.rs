@@ -181,7 +181,8 @@ impl Library {
             .iter()
             .filter(|code| !code.class.bare)
             .map(|code| code.class.count)
-            .sum()
+            // a saved inventory may say any number
+            .fold(0, u64::saturating_add)
     }
 
     /// Whether it has device code.

@@ -2,8 +2,6 @@
 
 use crate::rule::{Code, Level};
 
-use super::Row;
-
 /// A judgement of one rule about one subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -90,16 +88,6 @@ impl Finding {
     pub(super) fn evidence(mut self, line: impl Into<String>) -> Self {
         self.evidence.push(line.into());
         self
-    }
-
-    /// Whether it is about what `row` is about, or about a part of it.
-    pub(crate) fn concerns(&self, row: &Row) -> bool {
-        self.artifact == Some(row.artifact)
-            && (self.package.is_none() || self.package == row.package)
-            && self
-                .target
-                .as_ref()
-                .is_none_or(|target| *target == row.target)
     }
 
     /// Whether it has an effect on the verdict.

@@ -9,15 +9,13 @@ mod pasted;
 pub(super) mod policy;
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use crate::escape::visible;
 use crate::inventory::{Artifact, ArtifactKind, Inventory, ScanOptions, scan};
-use crate::limits::read_capped;
 use crate::policy::Policy;
-use crate::report::visible;
-use crate::source::SourceSpec;
+use crate::source::{SourceSpec, read_named};
 use crate::tables::{Overlay, Tables};
 use crate::{Error, ErrorKind};
 
@@ -34,7 +32,7 @@ pub(super) fn tables(path: Option<&Path>, output: &Output) -> Result<Option<Tabl
     let Some(path) = path else {
         return Ok(None);
     };
-    let bytes = read_file(path, ErrorKind::Data)?;
+    let bytes = read_named(path, TABLES_MAX, ErrorKind::Data)?;
     let origin = path.display().to_string();
     let text = std::str::from_utf8(&bytes).map_err(|source| {
         Error::new(ErrorKind::Data, format!("tables `{origin}`: not UTF-8")).with_source(source)
@@ -58,6 +56,12 @@ pub(super) fn tables(path: Option<&Path>, output: &Output) -> Result<Option<Tabl
     unless_closed(line)?;
     Ok(Some(tables))
 }
+
+/// The largest file of additional tables that is read, in bytes.
+const TABLES_MAX: u64 = 4 << 20;
+
+/// The largest policy file that is read. One that is larger than a policy may be is refused as such.
+const POLICY_MAX: u64 = 4 << 20;
 
 /// Scans what the arguments name.
 fn scan_inputs(
@@ -118,7 +122,7 @@ fn load_policy(name: Option<&str>, tables: &Tables) -> Result<Policy, Failure> {
         None => find_policy()?,
     };
     let origin = path.display().to_string();
-    let bytes = read_file(&path, ErrorKind::Policy)?;
+    let bytes = read_named(&path, POLICY_MAX, ErrorKind::Policy)?;
     Policy::parse_bytes(&origin, &bytes, tables).map_err(Failure::Policy)
 }
 
@@ -137,18 +141,3 @@ fn find_policy() -> Result<PathBuf, Error> {
     Err(Error::new(ErrorKind::Policy, format!("no policy: there is no `{POLICY_FILE}` here or above"))
         .with_hint("name one with `--policy FILE`, try one GPU with `--target H100`, or write one with `smgate policy init`"))
 }
-
-/// Reads a file of at most as many bytes as a policy may have, and one more.
-fn read_file(path: &Path, kind: ErrorKind) -> Result<Vec<u8>, Error> {
-    let cannot = |error: std::io::Error| {
-        Error::new(kind, format!("`{}` could not be read", path.display()))
-            .with_hint("check the name, and that you may read it")
-            .with_source(error)
-    };
-    let file = File::open(path).map_err(cannot)?;
-    let (bytes, _more) = read_capped(file, FILE_MAX).map_err(cannot)?;
-    Ok(bytes)
-}
-
-/// The largest file that an option may name, a policy or an inventory.
-const FILE_MAX: u64 = 256 << 20;

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::cli::args::{Policy as PolicyArgs, PolicyCommand, PolicyInit, PolicyLint};
 use crate::cli::{Exit, Failure, Output, unless_closed};
+use crate::escape::visible;
 use crate::policy::{self, Policy};
 use crate::report::plural;
 use crate::tables::Tables;
@@ -45,7 +46,7 @@ fn init(args: &PolicyInit, tables: &Tables, output: &Output) -> Result<Exit, Fai
             writeln!(
                 stdout,
                 "wrote {}: edit it, then run `smgate check INPUT...`",
-                path.display()
+                visible(&path.display().to_string())
             )?;
         }
     }
@@ -85,7 +86,12 @@ fn lint(args: &PolicyLint, tables: &Tables, output: &Output) -> Result<Exit, Fai
     for name in names {
         match load_policy(name, tables) {
             Ok(policy) => {
-                let line = writeln!(stdout, "{}: {}", policy.origin(), describe(&policy));
+                let line = writeln!(
+                    stdout,
+                    "{}: {}",
+                    visible(policy.origin()),
+                    visible(&describe(&policy))
+                );
                 unless_closed(line)?;
             }
             // the other files are checked too
