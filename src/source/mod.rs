@@ -15,6 +15,7 @@ use std::io;
 use std::path::Path;
 
 pub use dir::{Dir, DirFile, Package};
+pub(crate) use file::is_named_wheel;
 pub use file::{PlainFile, Sdist};
 pub use spec::SourceSpec;
 pub use wheel::{Wheel, WheelFilename};
