@@ -19,6 +19,7 @@ use super::draft::{Draft, Found};
 use super::leaf::{self, CHUNK, Leaf};
 use super::own;
 use super::plan::{Job, Place, What, file_name, plan};
+use super::problems::Problems;
 use super::work::{self, Adder};
 use super::{Inventory, Package, Seen};
 
@@ -57,15 +58,20 @@ pub fn scan(
 ) -> Result<Inventory, Error> {
     let mut artifacts = Vec::new();
     let mut jobs = Vec::new();
+    let mut inputs = Vec::new();
+    let problems = Problems::new();
     for (index, spec) in specs.iter().enumerate() {
         let source = source::open(spec, index, &options.limits)?;
-        let (artifact, mut more) = plan(source, index);
+        inputs.push(source.at().clone());
+        let (mut artifact, mut more) = plan(source, index);
+        problems.add(index, std::mem::take(&mut artifact.artifact.problems));
         artifacts.push(artifact);
         jobs.append(&mut more);
     }
     let run = Run {
         budget: Budget::new(options.limits.clone()),
         tables,
+        problems,
     };
     let start = || Gathered {
         buffer: vec![0; CHUNK],
@@ -84,8 +90,13 @@ pub fn scan(
             artifact.take(found);
         }
     }
+    let mut problems = run.problems.finish(&inputs);
+    let artifacts = artifacts.into_iter().enumerate().map(|(index, artifact)| {
+        let problems = problems.remove(&index).unwrap_or_default();
+        Draft::finish(artifact, problems)
+    });
     Ok(Inventory {
-        artifacts: artifacts.into_iter().map(Draft::finish).collect(),
+        artifacts: artifacts.collect(),
     })
 }
 
@@ -98,6 +109,7 @@ struct Gathered {
 struct Run<'t> {
     budget: Budget,
     tables: &'t Tables,
+    problems: Problems,
 }
 
 impl Run<'_> {
@@ -157,9 +169,7 @@ impl Run<'_> {
                     }
                 }
                 found.push((artifact, Found::Seen(seen)));
-                if !problems.is_empty() {
-                    found.push((artifact, Found::Problems(problems)));
-                }
+                self.problems.add(artifact, problems);
             }
         }
     }
@@ -178,10 +188,10 @@ impl Run<'_> {
         if place.depth > limits.depth {
             let fault = Fault::from(LimitHit::Depth(limits.depth));
             let problem = fault.at(place.at.clone(), Extent::Member);
-            found.push((artifact, Found::Problems(vec![problem])));
+            self.problems.add(artifact, vec![problem]);
             return;
         }
-        let (zip, problems) = if is_wheel(path) {
+        let (zip, problems) = if source::is_named_wheel(path) {
             let wheel = Wheel::from_bytes(bytes, place.at.clone(), &file_name(path), limits);
             if let Some(name) = wheel.name {
                 let package = Arc::new(Package::new(name, wheel.version));
@@ -199,18 +209,11 @@ impl Run<'_> {
                 ),
             }
         };
-        if !problems.is_empty() {
-            found.push((artifact, Found::Problems(problems)));
-        }
+        self.problems.add(artifact, problems);
         for (weight, job) in place.members(&Arc::new(zip)) {
             adder.add(weight, job);
         }
     }
-}
-
-fn is_wheel(path: &str) -> bool {
-    path.rsplit_once('.')
-        .is_some_and(|(_, suffix)| suffix.eq_ignore_ascii_case("whl"))
 }
 
 fn digest(bytes: &SharedBytes, buffer: &mut [u8]) -> std::io::Result<String> {
