@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::{Artifact, ScanOptions, scan};
 use crate::archive::zip::fixture::Builder;
+use crate::limits::read_capped;
 use crate::problem::ProblemKind;
 use crate::tables::Tables;
 
@@ -25,7 +26,8 @@ fn alone(name: &str, bytes: &[u8]) -> Artifact {
 
 fn library() -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/cuda/n135_two_objs.so");
-    fs::read(path).unwrap()
+    let file = fs::File::open(path).unwrap();
+    read_capped(file, 1 << 20).unwrap().0
 }
 
 /// A wheel of one library, with something in front of it.

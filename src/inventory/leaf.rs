@@ -11,6 +11,8 @@ use crate::problem::{Extent, Problem};
 use crate::source::is_named_wheel;
 use crate::tables::Tables;
 
+use super::plan::File;
+
 /// Bytes moved at a time.
 pub(super) const CHUNK: usize = 256 << 10;
 /// How often a file is streamed again for what its headers name.
@@ -53,16 +55,21 @@ pub(super) enum Leaf {
     Scanned(Box<DeviceReport>),
 }
 
-/// Reads the file at `at`, called `name` and of `size` bytes. `buffer` is scratch space.
+/// Reads a file. `buffer` is scratch space.
 pub(super) fn read(
-    input: &Input,
-    name: &str,
-    size: u64,
-    at: &Locator,
+    file: &File,
     budget: &Budget,
     tables: &Tables,
     buffer: &mut [u8],
 ) -> (Leaf, Vec<Problem>) {
+    let File {
+        input,
+        path: name,
+        size,
+        at,
+        ..
+    } = file;
+    let size = *size;
     let Some(named) = NamedZip::of(name) else {
         return read_data(input, name, size, at, budget, tables, buffer);
     };

@@ -2,6 +2,7 @@
 //!
 //! The result does not depend on the number of threads: everything gathered is sorted at the merge.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Read as _;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use crate::tables::Tables;
 use super::draft::{Draft, Found};
 use super::leaf::{self, CHUNK, Leaf};
 use super::own;
-use super::plan::{Job, Place, What, file_name, plan};
+use super::plan::{File, Job, Place, What, file_name, plan};
 use super::problems::Problems;
 use super::work::{self, Adder};
 use super::{Inventory, Package, Seen};
@@ -76,6 +77,7 @@ pub fn scan(
     let start = || Gathered {
         buffer: vec![0; CHUNK],
         found: Vec::new(),
+        seen: BTreeMap::new(),
     };
     let gathered = work::run(
         options.threads.max(1),
@@ -85,7 +87,13 @@ pub fn scan(
             run.work(job, gathered, adder);
         },
     );
-    for (index, found) in gathered.into_iter().flat_map(|gathered| gathered.found) {
+    let found = gathered.into_iter().flat_map(|gathered| {
+        let Gathered { found, seen, .. } = gathered;
+        let seen = seen.into_iter();
+        seen.map(|(index, seen)| (index, Found::Seen(seen)))
+            .chain(found)
+    });
+    for (index, found) in found {
         if let Some(artifact) = artifacts.get_mut(index) {
             artifact.take(found);
         }
@@ -104,6 +112,8 @@ pub fn scan(
 struct Gathered {
     buffer: Vec<u8>,
     found: Vec<(usize, Found)>,
+    /// What each input has added to how much was looked at.
+    seen: BTreeMap<usize, Seen>,
 }
 
 struct Run<'t> {
@@ -119,59 +129,65 @@ impl Run<'_> {
             package,
             what,
         } = job;
-        let found = &mut gathered.found;
-        match what {
-            What::Digest(bytes) => match digest(&bytes, &mut gathered.buffer) {
-                Ok(hex) => found.push((artifact, Found::Digest(hex))),
+        let file = match what {
+            What::Digest(bytes) => {
                 // Whoever reads the same bytes as members reports where they cannot be read.
-                Err(_fault) => {}
-            },
-            What::File {
-                input,
-                path,
-                size,
-                at,
-                depth,
-            } => {
-                let (leaf, problems) = leaf::read(
-                    &input,
-                    &path,
-                    size,
-                    &at,
-                    &self.budget,
-                    self.tables,
-                    &mut gathered.buffer,
-                );
-                let mut seen = Seen {
-                    files: 1,
-                    ..Seen::default()
-                };
-                match leaf {
-                    Leaf::Other => {}
-                    Leaf::Unopened => seen.unopened = 1,
-                    Leaf::Zip(bytes) => {
-                        let place = Place {
-                            artifact,
-                            package,
-                            prefix: format!("{path} › "),
-                            at,
-                            depth: depth + 1,
-                        };
-                        self.open_nested(place, bytes, &path, found, adder);
-                    }
-                    Leaf::Scanned(report) => {
-                        seen.with_device_code = u64::from(report.has_device_code());
-                        let library =
-                            own::library(path, size, package.as_deref(), *report, self.tables);
-                        if let Some(library) = library {
-                            found.push((artifact, Found::Library(Box::new(library), package)));
-                        }
-                    }
+                if let Ok(hex) = digest(&bytes, &mut gathered.buffer) {
+                    gathered.found.push((artifact, Found::Digest(hex)));
                 }
-                found.push((artifact, Found::Seen(seen)));
-                self.problems.add(artifact, problems);
+                return;
+            }
+            What::File(file) => *file,
+            What::Member(place, index) => match place.file(index) {
+                Some(file) => file,
+                None => return,
+            },
+        };
+        self.read(artifact, package, file, gathered, adder);
+    }
+
+    fn read(
+        &self,
+        artifact: usize,
+        package: Option<Arc<Package>>,
+        file: File,
+        gathered: &mut Gathered,
+        adder: &Adder<'_, Job>,
+    ) {
+        let (leaf, problems) = leaf::read(&file, &self.budget, self.tables, &mut gathered.buffer);
+        let File {
+            path,
+            size,
+            at,
+            depth,
+            ..
+        } = file;
+        let seen = gathered.seen.entry(artifact).or_default();
+        seen.files += 1;
+        match leaf {
+            Leaf::Other => {}
+            Leaf::Unopened => seen.unopened += 1,
+            Leaf::Zip(bytes) => {
+                let place = Place {
+                    artifact,
+                    package,
+                    prefix: format!("{path} › "),
+                    at,
+                    depth: depth + 1,
+                    zip: Arc::new(Zip::unreadable(bytes.clone())),
+                };
+                self.open_nested(place, bytes, &path, &mut gathered.found, adder);
+            }
+            Leaf::Scanned(report) => {
+                seen.with_device_code += u64::from(report.has_device_code());
+                let library = own::library(path, size, package.as_deref(), *report, self.tables);
+                if let Some(library) = library {
+                    let library = Found::Library(Box::new(library), package);
+                    gathered.found.push((artifact, library));
+                }
             }
         }
+        self.problems.add(artifact, problems);
     }
 
     /// Opens an archive that lies in another or in a directory.
@@ -203,14 +219,15 @@ impl Run<'_> {
             match Zip::open(bytes, &place.at, limits) {
                 Ok(opened) => (opened.zip, opened.problems),
                 // A file that only begins like an archive is data.
-                Err(problem) => (
-                    Zip::unreadable(SharedBytes::from(Vec::new())),
-                    vec![problem],
-                ),
+                Err(problem) => {
+                    self.problems.add(artifact, vec![problem]);
+                    return;
+                }
             }
         };
         self.problems.add(artifact, problems);
-        for (weight, job) in place.members(&Arc::new(zip)) {
+        place.zip = Arc::new(zip);
+        for (weight, job) in place.members() {
             adder.add(weight, job);
         }
     }

@@ -76,7 +76,8 @@ pub(super) fn check(
     for index in sharing {
         if let Some(listed) = listing.members.get_mut(index) {
             let detail = "it shares bytes with another part of the archive";
-            listed.member.data = Err(Fault::new(ProblemKind::OverlappingMembers, detail));
+            let fault = Fault::new(ProblemKind::OverlappingMembers, detail);
+            listed.member.data = Err(Box::new(fault));
         }
     }
     if whole {

@@ -75,7 +75,7 @@ pub struct ZipMember {
     pub shadowed: bool,
     method: Method,
     /// Where the packed bytes are, or why they cannot be read.
-    data: Result<Range<u64>, Fault>,
+    data: Result<Range<u64>, Box<Fault>>,
 }
 
 impl ZipMember {
@@ -157,7 +157,9 @@ impl Zip {
         let member = self.members.get(index).ok_or_else(|| {
             Fault::new(ProblemKind::MalformedArchive, format!("no member {index}"))
         })?;
-        let data = self.bytes.slice(member.data.clone()?);
+        let data = self
+            .bytes
+            .slice(member.data.clone().map_err(|fault| *fault)?);
         Ok(MemberReader::new(member, &data, budget))
     }
 }

@@ -228,7 +228,7 @@ mod unix {
         let target = outside.path().join("closed/in/x.so");
         symlink(&target, dir.path().join("x.so")).unwrap();
         let closed = outside.path().join("closed");
-        fs::set_permissions(&closed, fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
         let walked = walk(dir.path());
         fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();
         let reported: Vec<_> = walked
