@@ -6,9 +6,12 @@
 
 mod document;
 mod draft;
+#[cfg(test)]
+mod hostile;
 mod leaf;
 mod own;
 mod plan;
+mod problems;
 mod scan;
 #[cfg(test)]
 mod tests;

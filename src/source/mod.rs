@@ -16,6 +16,7 @@ use std::io;
 use std::path::Path;
 
 pub use dir::{Dir, DirFile, Package};
+pub(crate) use file::is_named_wheel;
 pub use file::{PlainFile, Sdist};
 pub(crate) use named::read_named;
 pub use spec::SourceSpec;
