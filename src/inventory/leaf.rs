@@ -165,7 +165,9 @@ fn read_data(
     }
     let head = buffer.get(..head_len).unwrap_or_default();
     let recognise = |kernel: &str| tables.kernel_owner(kernel);
-    let mut scanner = Scanner::new(Some(size)).with_recogniser(&recognise);
+    let mut scanner = Scanner::new(Some(size))
+        .with_recogniser(&recognise)
+        .named(name);
     scanner.feed(head);
     while !ended {
         match fill(&mut *reader, buffer, 1) {
