@@ -89,7 +89,7 @@
 //! | [`archive`] | bytes to members: zip structure, inflation, checksums |
 //! | [`device`] | bytes to device facts: fatbins, cubins, PTX, host headers; no I/O, no archives |
 //! | [`tables`] | GPUs, drivers, toolkits and vendor libraries, each row with its source |
-//! | base | [`cuda`] and [`platform`] words, [`rule`] codes, [`limits`], errors, problems, locators |
+//! | base | [`cuda`] and [`platform`] words, [`rule`] codes, [`limits`], errors, problems, locators, escapes |
 //!
 //! # The path of one byte
 //!
@@ -112,6 +112,7 @@ pub mod compat;
 pub mod cuda;
 pub mod device;
 mod error;
+mod escape;
 pub mod facts;
 pub mod inventory;
 pub mod limits;

@@ -97,13 +97,15 @@ fn is_tar(head: &[u8]) -> bool {
     let (Some(header), Some(field)) = (head.get(..512), head.get(CHECKSUM)) else {
         return false;
     };
-    let digits = field
-        .iter()
-        .skip_while(|byte| **byte == b' ')
-        .take_while(|byte| byte.is_ascii_digit());
-    let stated = digits.fold(0_u32, |sum, digit| {
-        sum.wrapping_mul(8).wrapping_add(u32::from(digit - b'0'))
-    });
+    let mut stated = 0_u32;
+    let mut rest = field.iter().copied().skip_while(|byte| *byte == b' ');
+    loop {
+        match rest.next() {
+            Some(digit @ b'0'..=b'7') => stated = (stated << 3) | u32::from(digit - b'0'),
+            Some(b' ' | 0) | None => break,
+            Some(_) => return false,
+        }
+    }
     let sum = header
         .iter()
         .enumerate()
@@ -180,6 +182,25 @@ mod tests {
     fn knows_empty_zips_and_old_tars() {
         assert_eq!(Kind::sniff(b"PK\x05\x06\0\0"), Some(Kind::Zip));
         assert_eq!(Kind::sniff(&tar_header(b"")), Some(Kind::Tar));
+    }
+
+    #[test]
+    fn the_checksum_of_a_tar_is_octal_and_nothing_else() {
+        let stated = |digits: &[u8; 8], sum: u32| {
+            let mut header = [0; 512];
+            header[148..156].copy_from_slice(digits);
+            // eight spaces stand for the field, the rest makes up the sum
+            let left = sum - 8 * 32;
+            header[..usize::try_from(left / 255).unwrap()].fill(255);
+            header[500] = u8::try_from(left % 255).unwrap();
+            Kind::sniff(&header)
+        };
+        // 0o1750 is 1000
+        assert_eq!(stated(b"001750\0 ", 1000), Some(Kind::Tar));
+        assert_eq!(stated(b"  1750 \0", 1000), Some(Kind::Tar));
+        // 512 + 7 * 64 + 4 * 8 + 8 is 1000 as well, and 8 is no octal digit
+        assert_eq!(stated(b"001748\0 ", 1000), None);
+        assert_eq!(stated(b"001750x ", 1000), None);
     }
 
     #[test]

@@ -6,12 +6,14 @@ mod commands;
 mod exit;
 mod output;
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Parser as _;
 
 use crate::Error;
+use crate::escape::visible;
 use crate::tables::Tables;
 use args::{Args, Command};
 use output::{Output, stdout_width};
@@ -23,6 +25,7 @@ pub fn main() -> ExitCode {
     let args = match Args::try_parse() {
         Ok(args) => args,
         Err(error) => {
+            let error = harmless(error);
             // help and version are no errors; a closed pipe is nobody's business
             let _closed = error.print();
             let exit = if error.use_stderr() {
@@ -42,6 +45,25 @@ pub fn main() -> ExitCode {
             let _closed = failure.print(&output);
             Exit::CannotJudge.into()
         }
+    }
+}
+
+/// An error about the arguments that repeats none of them in a form that a terminal would obey: it is made again
+/// from arguments in which that is visible, so that the colours of the error stay.
+fn harmless(error: clap::Error) -> clap::Error {
+    let mut changed = false;
+    let arguments: Vec<String> = std::env::args_os()
+        .map(|argument| {
+            let text = argument.to_string_lossy();
+            let shown = visible(&text);
+            changed |= matches!(shown, Cow::Owned(_));
+            shown.into_owned()
+        })
+        .collect();
+    if changed {
+        Args::try_parse_from(arguments).err().unwrap_or(error)
+    } else {
+        error
     }
 }
 

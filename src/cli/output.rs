@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use anstream::{AutoStream, ColorChoice};
 
 use crate::Error;
-use crate::report::visible;
+use crate::escape::visible;
 
 /// Where output goes.
 #[derive(Debug)]

@@ -20,6 +20,10 @@ const OSABI_V8: u8 = 0x41;
 const SHT_COMPAT: u32 = 0x7000_0086;
 const SHT_NOTE: u32 = 7;
 const SHT_NOBITS: u32 = 8;
+/// Bytes of a section name that are looked at: many sections may share one long name.
+const SECTION_NAME_MAX: usize = 4 << 10;
+/// Notes of one cubin that are looked at: many sections may share their bytes.
+const NOTES_MAX: usize = 1 << 16;
 const COMPAT_ARCH_SPECIFIC: u8 = 9;
 /// The name of every note of CUDA tools.
 pub(super) const NOTE_NAME: &[u8] = b"NVIDIA Corp\0";
@@ -254,13 +258,18 @@ impl<'a> Cubin<'a> {
         }
     }
 
-    /// The names of its functions, kernels and others. `None` where the section names are out of reach.
+    /// The names of its functions, kernels and others. `None` where the section names are out of reach or
+    /// longer than is looked at.
     pub(super) fn functions(&self) -> Option<Vec<&'a [u8]>> {
         let names = self.sections().nth(usize::from(self.head.names_index))?;
         let names = self.content(names)?;
         let mut functions = Vec::new();
         for section in self.sections() {
-            let name = c_str(names, usize::try_from(section.name).ok()?)?;
+            let name = names.get(usize::try_from(section.name).ok()?..)?;
+            let name = c_str(name.get(..SECTION_NAME_MAX).unwrap_or(name), 0)?;
+            if name.len() == SECTION_NAME_MAX {
+                return None;
+            }
             functions.extend(name.strip_prefix(b".text.").filter(|_| section.len > 0));
         }
         Some(functions)
@@ -271,7 +280,7 @@ impl<'a> Cubin<'a> {
         self.head.toolkit.or_else(|| {
             let sections = self.sections().filter(|section| section.kind == SHT_NOTE);
             let contents = sections.filter_map(|section| self.content(section));
-            tool(contents.flat_map(notes)).map(|(toolkit, _)| toolkit)
+            tool(contents.flat_map(notes).take(NOTES_MAX)).map(|(toolkit, _)| toolkit)
         })
     }
 }

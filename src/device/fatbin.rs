@@ -18,6 +18,8 @@ pub(super) const OLD_MAGIC: [u8; 4] = [0x01, 0x5a, 0xe5, 0x1e];
 pub(super) const HEADER_LEN: usize = 16;
 /// Fixed part of an entry header.
 pub(super) const ENTRY_LEN: usize = 64;
+/// Bytes of an entry that [`looks_like_entry`] looks at, at most.
+pub(super) const ENTRY_PROBE: usize = 16;
 /// Largest entry header that is read: options texts and concat tables are kilobytes in real files.
 pub(super) const ENTRY_HEADER_MAX: usize = 4 << 20;
 
@@ -62,9 +64,25 @@ impl FatbinHeader {
     }
 }
 
-/// Whether the bytes after a fatbin header begin like an entry of any toolkit ever seen.
-pub(super) fn looks_like_entry(data: &[u8]) -> bool {
-    u16_at(data, 0).is_some_and(|kind| kind != 0) && u16_at(data, 2) == Some(ENTRY_VERSION)
+/// Whether the bytes after a fatbin header, which claims `len` bytes behind itself, begin like an entry;
+/// `None` where more bytes are needed to say so, up to [`ENTRY_PROBE`].
+///
+/// Of the version that every toolkit writes, that is enough. cuobjdump reads any other too, so such an entry
+/// is one where its sizes fit.
+pub(super) fn looks_like_entry(data: &[u8], len: u64) -> Option<bool> {
+    let (kind, version) = (u16_at(data, 0)?, u16_at(data, 2)?);
+    if kind == 0 || version == ENTRY_VERSION {
+        return Some(kind != 0);
+    }
+    let (header_len, payload_len) = (u64::from(u32_at(data, 4)?), u64_at(data, 8)?);
+    let header_fits = (ENTRY_LEN as u64..=ENTRY_HEADER_MAX as u64).contains(&header_len);
+    let end = payload_len.checked_add(header_len);
+    Some(
+        header_fits
+            && header_len.is_multiple_of(8)
+            && payload_len.is_multiple_of(8)
+            && end.is_some_and(|end| end <= len),
+    )
 }
 
 /// An entry, or one image of a concatenated entry.

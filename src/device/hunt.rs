@@ -117,17 +117,47 @@ impl FrameHead {
     }
 }
 
-/// The header of a zstd block: whether it is the last, and the bytes that follow.
-pub(super) fn block_head(data: &[u8]) -> Option<(bool, usize)> {
-    let [a, b, c, ..] = *data else { return None };
-    let word = u32::from_le_bytes([a, b, c, 0]);
-    let size = usize::try_from(word >> 3).ok()?;
-    let stored = match (word >> 1) & 3 {
-        0 | 2 => size,
-        1 => 1,
-        _ => return None,
-    };
-    (size <= 128 << 10).then_some((word & 1 == 1, stored))
+/// How a zstd block is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum BlockCoding {
+    /// As it is.
+    Raw,
+    /// One byte, again and again.
+    Repeated,
+    /// Compressed.
+    Compressed,
+}
+
+/// The header of a zstd block (RFC 8878, section 3.1.1.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct BlockHead {
+    /// Whether it is the last.
+    pub(super) last: bool,
+    /// Bytes that follow.
+    pub(super) stored: usize,
+    pub(super) coding: BlockCoding,
+}
+
+impl BlockHead {
+    /// Bytes of the header.
+    pub(super) const LEN: usize = 3;
+
+    pub(super) fn parse(data: &[u8]) -> Option<Self> {
+        let [a, b, c, ..] = *data else { return None };
+        let word = u32::from_le_bytes([a, b, c, 0]);
+        let size = usize::try_from(word >> 3).ok()?;
+        let (coding, stored) = match (word >> 1) & 3 {
+            0 => (BlockCoding::Raw, size),
+            1 => (BlockCoding::Repeated, 1),
+            2 => (BlockCoding::Compressed, size),
+            _ => return None,
+        };
+        (size <= 128 << 10).then_some(Self {
+            last: word & 1 == 1,
+            stored,
+            coding,
+        })
+    }
 }
 
 #[cfg(test)]
@@ -157,9 +187,9 @@ mod tests {
             let frame = zstd::bulk::compress(&vec![7; size], 19).unwrap();
             let head = FrameHead::parse(&frame).unwrap();
             assert_eq!(head.claimed_content, size as u64);
-            let (last, stored) = block_head(&frame[head.len..]).unwrap();
-            assert!(last);
-            assert_eq!(head.len + 3 + stored, frame.len());
+            let block = BlockHead::parse(&frame[head.len..]).unwrap();
+            assert!(block.last);
+            assert_eq!(head.len + BlockHead::LEN + block.stored, frame.len());
         }
         assert_eq!(
             FrameHead::parse(&zstd::bulk::compress(&[0; 8], 3).unwrap()),

@@ -60,10 +60,15 @@ impl<'r> Notes<'r> {
     /// Takes note of the functions of a cubin, where they can be seen.
     fn see_functions(&mut self, functions: Option<&[&[u8]]>) {
         let owner = match functions {
+            // one of somebody else's is enough, whatever follows
             Some(functions) => functions
                 .iter()
                 .map(|name| self.recogniser.owner(name))
-                .fold(Owner::Unseen, Owner::and),
+                .try_fold(Owner::Unseen, |all, one| match all.and(one) {
+                    Owner::Other => None,
+                    owner => Some(owner),
+                })
+                .unwrap_or(Owner::Other),
             None => Owner::Other,
         };
         self.owner = self.owner.and(owner);
@@ -253,7 +258,7 @@ fn resolve_ptx(
     let text = text_end
         .and_then(|end| payload.get(..end))
         .unwrap_or(payload);
-    let Some(head) = ptx::parse_head(text) else {
+    let Ok(head) = ptx::parse_head(text) else {
         if readable {
             let detail = "no `.version` and `.target` at the beginning of a PTX entry";
             notes

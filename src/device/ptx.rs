@@ -3,10 +3,16 @@
 //! Tolerant of comments, blank lines and any order of white space, because hand-made PTX exists; strict
 //! about the two directives themselves. Format: PTX ISA, "Directives"; FORMAT.md §6.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
 use crate::cuda::{PtxIsa, SmTarget};
 
-/// How much of a PTX text is read at most to find its directives.
+/// How much of a PTX text is read to find its directives.
 pub(super) const HEAD_MAX: usize = 4096;
+/// The same at most, where comments are long.
+pub(super) const COMMENTS_MAX: usize = 1 << 20;
 
 /// What the head of a PTX text says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,9 +21,26 @@ pub(super) struct PtxHead {
     pub(super) target: SmTarget,
 }
 
-/// The directives at the head of `text`, or nothing where it is no PTX or they lie beyond it.
-pub(super) fn parse_head(text: &[u8]) -> Option<PtxHead> {
+/// Why a text shows no directives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NoHead {
+    /// It is no PTX.
+    Other,
+    /// It ends before that can be said.
+    Cut,
+}
+
+/// The directives at the head of `text`.
+pub(super) fn parse_head(text: &[u8]) -> Result<PtxHead, NoHead> {
     let mut tokens = Tokens { rest: text };
+    directives(&mut tokens).ok_or(if tokens.rest.is_empty() {
+        NoHead::Cut
+    } else {
+        NoHead::Other
+    })
+}
+
+fn directives(tokens: &mut Tokens<'_>) -> Option<PtxHead> {
     if tokens.next()? != b".version" {
         return None;
     }
@@ -37,26 +60,34 @@ pub(super) fn parse_head(text: &[u8]) -> Option<PtxHead> {
     })
 }
 
+static COMMENT_END: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"*/"));
+
 /// Words of PTX text, comments skipped.
+#[derive(Debug)]
 struct Tokens<'a> {
     rest: &'a [u8],
 }
 
 impl<'a> Tokens<'a> {
+    /// Goes on after so many bytes, or at the end of the text.
+    fn skip(&mut self, bytes: Option<usize>) {
+        self.rest = bytes
+            .and_then(|bytes| self.rest.get(bytes..))
+            .unwrap_or_default();
+    }
+
     fn next(&mut self) -> Option<&'a [u8]> {
         loop {
-            let skip = self
-                .rest
-                .iter()
-                .position(|b| !b.is_ascii_whitespace() && *b != b',')?;
-            self.rest = self.rest.get(skip..)?;
+            let is_space = |b: &u8| b.is_ascii_whitespace() || *b == b',';
+            self.skip(self.rest.iter().position(|b| !is_space(b)));
             if self.rest.starts_with(b"//") {
-                let end = memchr::memchr(b'\n', self.rest)?;
-                self.rest = self.rest.get(end..)?;
+                self.skip(memchr::memchr(b'\n', self.rest));
             } else if self.rest.starts_with(b"/*") {
-                let end = memchr::memmem::find(self.rest, b"*/")?;
-                self.rest = self.rest.get(end + 2..)?;
+                let end = self.rest.get(2..).and_then(|rest| COMMENT_END.find(rest));
+                self.skip(end.map(|end| end + 4));
             } else {
+                // a comment may begin where the text is cut
+                self.skip((self.rest != b"/").then_some(0));
                 break;
             }
         }
@@ -90,6 +121,14 @@ pub(super) fn has_no_kernel(text: &[u8]) -> bool {
     memchr::memmem::find(text, ENTRY).is_none()
 }
 
+/// The part of `bytes` that is text: a comment may be in any alphabet.
+pub(super) fn text_of(bytes: &[u8]) -> &[u8] {
+    let end = bytes
+        .iter()
+        .position(|byte| !is_text(*byte) && byte.is_ascii());
+    bytes.get(..end.unwrap_or(bytes.len())).unwrap_or_default()
+}
+
 /// Whether a byte may stand in PTX text.
 pub(super) const fn is_text(byte: u8) -> bool {
     matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c | 0x20..=0x7e)
@@ -100,7 +139,8 @@ mod tests {
     use super::*;
 
     fn head(text: &str) -> Option<String> {
-        parse_head(text.as_bytes()).map(|head| format!("{} {}", head.isa, head.target))
+        let head = parse_head(text.as_bytes()).ok();
+        head.map(|head| format!("{} {}", head.isa, head.target))
     }
 
     #[test]
@@ -121,6 +161,18 @@ mod tests {
             ),
         ] {
             assert_eq!(head(text).as_deref(), Some(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn says_whether_more_of_the_text_could_show_its_directives() {
+        let text = b"\n.version 8.4 // one\n/* two */ .target sm_90a\n";
+        for len in 0..text.len() - 1 {
+            assert_eq!(parse_head(&text[..len]), Err(NoHead::Cut), "{len}");
+        }
+        assert!(parse_head(text).is_ok());
+        for other in ["x .version", ".version 8.4 {", ".version 8.4 .file ", "/x"] {
+            assert_eq!(parse_head(other.as_bytes()), Err(NoHead::Other), "{other}");
         }
     }
 

@@ -124,6 +124,13 @@ impl Scanned {
                 .push(0, ProblemKind::MalformedLibrary, detail);
         }
         check_sections(&mut found, &host, len);
+        if found.named_ptx && found.tally.is_empty() {
+            let detail =
+                "the file is named as PTX, and no `.version` and `.target` were found in it";
+            found
+                .problems
+                .push(0, ProblemKind::UnreadablePayload, detail);
+        }
         let raw = matches!(host.format, HostFormat::Raw | HostFormat::Ar);
         let place = |offset| match host.section_at(offset) {
             Some(section) => Place::Section(section.name.clone()),
@@ -175,7 +182,10 @@ fn check_sections(found: &mut Found, host: &HostFacts, len: u64) {
             continue;
         }
         checked = end;
-        for at in found.suspects.iter().filter(|at| (start..end).contains(at)) {
+        // ascending too
+        let first = found.suspects.partition_point(|at| *at < start);
+        let suspects = found.suspects.get(first..).unwrap_or_default();
+        for at in suspects.iter().take_while(|at| **at < end) {
             let detail = "the header of a fatbin is followed by none";
             found
                 .problems

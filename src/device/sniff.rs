@@ -13,13 +13,16 @@ pub fn worth_scanning(name: &str, head: &[u8]) -> bool {
     if head.is_empty() {
         return false;
     }
-    let by_name = name
-        .rsplit_once('.')
-        .is_some_and(|(_, suffix)| suffix.eq_ignore_ascii_case("ptx"));
-    by_name
+    is_named_ptx(name)
         || !is_text(head)
         // a program or a document may quote PTX; a module begins with its directives
-        || ptx::parse_head(head).is_some()
+        || ptx::parse_head(head).is_ok()
+}
+
+/// Whether a file is named as PTX.
+pub(super) fn is_named_ptx(name: &str) -> bool {
+    name.rsplit_once('.')
+        .is_some_and(|(_, suffix)| suffix.eq_ignore_ascii_case("ptx"))
 }
 
 fn is_text(head: &[u8]) -> bool {

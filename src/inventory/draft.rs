@@ -18,7 +18,6 @@ pub(super) struct Draft {
 /// Something that a thread has found.
 pub(super) enum Found {
     Library(Box<Library>, Option<Arc<Package>>),
-    Problems(Vec<Problem>),
     Package(Arc<Package>),
     Digest(String),
     Seen(Seen),
@@ -52,7 +51,6 @@ impl Draft {
             Found::Library(library, package) => {
                 self.libraries.push((*library, package.as_deref().cloned()));
             }
-            Found::Problems(problems) => artifact.problems.extend(problems),
             Found::Package(package) => {
                 self.packages.insert(Package::clone(&package));
             }
@@ -65,7 +63,8 @@ impl Draft {
         }
     }
 
-    pub(super) fn finish(mut self) -> Artifact {
+    /// The artifact with all of its `problems`.
+    pub(super) fn finish(mut self, problems: Vec<Problem>) -> Artifact {
         self.artifact.packages = self.packages.into_iter().collect();
         let packages = &self.artifact.packages;
         self.artifact.libraries = self
@@ -79,9 +78,8 @@ impl Draft {
         self.artifact
             .libraries
             .sort_by(|a, b| a.path.cmp(&b.path).then(a.size.cmp(&b.size)));
+        self.artifact.problems = problems;
         self.artifact.problems.sort();
-        // metadata is read before the scan reads it again as a member
-        self.artifact.problems.dedup();
         self.artifact
     }
 }

@@ -4,11 +4,14 @@ use std::io::Read;
 use std::sync::Arc;
 
 use crate::archive::{Fault, Kind, SharedBytes, Zip, spool};
-use crate::device::{DeviceReport, SNIFF_LEN, Scanned, Scanner, worth_scanning};
+use crate::device::{DeviceReport, HostFormat, SNIFF_LEN, Scanned, Scanner, worth_scanning};
 use crate::limits::Budget;
 use crate::locator::Locator;
 use crate::problem::{Extent, Problem};
+use crate::source::is_named_wheel;
 use crate::tables::Tables;
+
+use super::plan::File;
 
 /// Bytes moved at a time.
 pub(super) const CHUNK: usize = 256 << 10;
@@ -52,8 +55,70 @@ pub(super) enum Leaf {
     Scanned(Box<DeviceReport>),
 }
 
-/// Reads the file at `at`, called `name` and of `size` bytes. `buffer` is scratch space.
+/// Reads a file. `buffer` is scratch space.
 pub(super) fn read(
+    file: &File,
+    budget: &Budget,
+    tables: &Tables,
+    buffer: &mut [u8],
+) -> (Leaf, Vec<Problem>) {
+    let File {
+        input,
+        path: name,
+        size,
+        at,
+        ..
+    } = file;
+    let size = *size;
+    let Some(named) = NamedZip::of(name) else {
+        return read_data(input, name, size, at, budget, tables, buffer);
+    };
+    // pip and Python find a zip archive by its end, whatever stands before it
+    match hold(input, size, budget) {
+        Ok(bytes) if named == NamedZip::Wheel || Zip::has_end(&bytes, at) => {
+            (Leaf::Zip(bytes), Vec::new())
+        }
+        Ok(bytes) => {
+            let input = Input::Bytes(bytes);
+            read_data(&input, name, size, at, budget, tables, buffer)
+        }
+        Err(fault) => (Leaf::Unopened, vec![fault.at(at.clone(), Extent::Member)]),
+    }
+}
+
+/// A file whose name says that it is a zip archive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NamedZip {
+    /// A wheel, which is one or is broken.
+    Wheel,
+    /// Another, where its end says so too.
+    Other,
+}
+
+impl NamedZip {
+    fn of(name: &str) -> Option<Self> {
+        if is_named_wheel(name) {
+            return Some(Self::Wheel);
+        }
+        let (_, suffix) = name.rsplit_once('.')?;
+        ["zip", "egg"]
+            .into_iter()
+            .any(|known| suffix.eq_ignore_ascii_case(known))
+            .then_some(Self::Other)
+    }
+}
+
+/// The whole of a file, for reading it from its end.
+fn hold(input: &Input, size: u64, budget: &Budget) -> Result<SharedBytes, Fault> {
+    match input {
+        Input::Bytes(bytes) => Ok(bytes.clone()),
+        Input::Path(path) => SharedBytes::open(path).map_err(|error| Fault::of(&error)),
+        Input::Member(..) => spool(input.open(budget)?, budget.limits(), Some(size)),
+    }
+}
+
+/// Reads a file by its first bytes.
+fn read_data(
     input: &Input,
     name: &str,
     size: u64,
@@ -68,18 +133,21 @@ pub(super) fn read(
         Err(error) => return (Leaf::Other, fault(error)),
     };
     let head = buffer.get(..head_len).unwrap_or_default();
-    match Kind::sniff(head) {
+    let kind = Kind::sniff(head);
+    match kind {
         Some(Kind::Zip) => {
             let held = match input {
-                Input::Bytes(bytes) => Ok(bytes.clone()),
-                Input::Path(path) => SharedBytes::open(path).map_err(|error| Fault::of(&error)),
                 Input::Member(..) => spool(head.chain(reader), budget.limits(), Some(size)),
+                Input::Bytes(_) | Input::Path(_) => hold(input, size, budget),
             };
             return match held {
                 Ok(bytes) => (Leaf::Zip(bytes), Vec::new()),
                 Err(error) => (Leaf::Unopened, fault(error)),
             };
         }
+        // Its members lie in it as they are. A loader of programs looks elsewhere than at the checksum of a tar
+        // header, so that a library can have one.
+        Some(Kind::Tar) => {}
         Some(_) => return (Leaf::Unopened, Vec::new()),
         None if worth_scanning(name, head) => {}
         None => {
@@ -97,7 +165,9 @@ pub(super) fn read(
     }
     let head = buffer.get(..head_len).unwrap_or_default();
     let recognise = |kernel: &str| tables.kernel_owner(kernel);
-    let mut scanner = Scanner::new(Some(size)).with_recogniser(&recognise);
+    let mut scanner = Scanner::new(Some(size))
+        .with_recogniser(&recognise)
+        .named(name);
     scanner.feed(head);
     while !ended {
         match fill(&mut *reader, buffer, 1) {
@@ -125,6 +195,10 @@ pub(super) fn read(
         })
         .collect();
     problems.extend(looked.err().into_iter().flat_map(fault));
+    if kind == Some(Kind::Tar) && report.host.format == HostFormat::Raw && !report.has_device_code()
+    {
+        return (Leaf::Unopened, problems);
+    }
     (Leaf::Scanned(Box::new(report)), problems)
 }
 

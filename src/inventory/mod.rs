@@ -6,9 +6,12 @@
 
 mod document;
 mod draft;
+#[cfg(test)]
+mod hostile;
 mod leaf;
 mod own;
 mod plan;
+mod problems;
 mod scan;
 #[cfg(test)]
 mod tests;
@@ -183,7 +186,8 @@ impl Library {
             .iter()
             .filter(|code| !code.class.bare)
             .map(|code| code.class.count)
-            .sum()
+            // a saved inventory may say any number
+            .fold(0, u64::saturating_add)
     }
 
     /// Whether it has device code.

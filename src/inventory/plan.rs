@@ -20,16 +20,21 @@ pub(super) struct Job {
 
 /// What to read.
 pub(super) enum What {
-    File {
-        input: Input,
-        /// The path that a report shows.
-        path: String,
-        size: u64,
-        at: Locator,
-        /// Archives around it.
-        depth: u32,
-    },
+    File(Box<File>),
+    /// The member of an archive: named when it is its turn, since there can be a million.
+    Member(Arc<Place>, usize),
     Digest(SharedBytes),
+}
+
+/// A file to read.
+pub(super) struct File {
+    pub(super) input: Input,
+    /// The path that a report shows.
+    pub(super) path: String,
+    pub(super) size: u64,
+    pub(super) at: Locator,
+    /// Archives around it.
+    pub(super) depth: u32,
 }
 
 /// The artifact that a source is, and what there is to read of it.
@@ -51,13 +56,13 @@ pub(super) fn plan(source: Source, index: usize) -> (Draft, Vec<(u64, Job)>) {
             let path = file_name(file.at.artifact());
             let size = file.bytes.len();
             let input = Input::Bytes(file.bytes.clone());
-            let what = What::File {
+            let what = What::File(Box::new(File {
                 input,
                 path,
                 size,
                 at: file.at,
                 depth: 0,
-            };
+            }));
             let job = Job {
                 artifact: index,
                 package: None,
@@ -90,9 +95,10 @@ fn plan_wheel(wheel: Wheel, index: usize) -> (Draft, Vec<(u64, Job)>) {
         prefix: String::new(),
         at: wheel.at,
         depth: 1,
+        zip: Arc::new(wheel.zip),
     };
-    let mut jobs = vec![digest_job(index, wheel.bytes)];
-    jobs.extend(place.members(&Arc::new(wheel.zip)));
+    let mut jobs = place.members();
+    jobs.push(digest_job(index, wheel.bytes));
     (draft, jobs)
 }
 
@@ -108,13 +114,13 @@ fn plan_dir(dir: Dir, index: usize) -> (Draft, Vec<(u64, Job)>) {
         .packages
         .extend(packages.iter().map(|package| Package::clone(package)));
     let jobs = dir.files.into_iter().map(|file| {
-        let what = What::File {
+        let what = What::File(Box::new(File {
             input: Input::Path(file.path),
             at: dir.at.member(&file.name),
             path: file.name.to_string(),
             size: file.size,
             depth: 0,
-        };
+        }));
         let package = file.package.and_then(|index| packages.get(index)).cloned();
         (
             file.size,
@@ -157,33 +163,37 @@ pub(super) struct Place {
     pub(super) at: Locator,
     /// Archives around its members, itself included.
     pub(super) depth: u32,
+    pub(super) zip: Arc<Zip>,
 }
 
 impl Place {
     /// A job for each of its members.
-    pub(super) fn members(&self, zip: &Arc<Zip>) -> Vec<(u64, Job)> {
-        let members = zip.members().iter().enumerate();
+    pub(super) fn members(self) -> Vec<(u64, Job)> {
+        let place = Arc::new(self);
+        let members = place.zip.members().iter().enumerate();
         // pip writes the data of a member that is marked as a link into a file, library or not
         members
             .filter(|(_, member)| member.is_readable() && member.kind != MemberKind::Dir)
             .map(|(index, member)| {
-                let what = What::File {
-                    input: Input::Member(Arc::clone(zip), index),
-                    path: format!("{}{}", self.prefix, member.name),
-                    size: member.size,
-                    at: self.at.member(&member.name),
-                    depth: self.depth,
+                let job = Job {
+                    artifact: place.artifact,
+                    package: place.package.clone(),
+                    what: What::Member(Arc::clone(&place), index),
                 };
-                let package = self.package.clone();
-                (
-                    member.size,
-                    Job {
-                        artifact: self.artifact,
-                        package,
-                        what,
-                    },
-                )
+                (member.size, job)
             })
             .collect()
+    }
+
+    /// The member with this index, as a file.
+    pub(super) fn file(&self, index: usize) -> Option<File> {
+        let member = self.zip.members().get(index)?;
+        Some(File {
+            input: Input::Member(Arc::clone(&self.zip), index),
+            path: format!("{}{}", self.prefix, member.name),
+            size: member.size,
+            at: self.at.member(&member.name),
+            depth: self.depth,
+        })
     }
 }

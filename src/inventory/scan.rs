@@ -2,6 +2,7 @@
 //!
 //! The result does not depend on the number of threads: everything gathered is sorted at the merge.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Read as _;
 use std::sync::Arc;
@@ -18,7 +19,8 @@ use crate::tables::Tables;
 use super::draft::{Draft, Found};
 use super::leaf::{self, CHUNK, Leaf};
 use super::own;
-use super::plan::{Job, Place, What, file_name, plan};
+use super::plan::{File, Job, Place, What, file_name, plan};
+use super::problems::Problems;
 use super::work::{self, Adder};
 use super::{Inventory, Package, Seen};
 
@@ -57,19 +59,25 @@ pub fn scan(
 ) -> Result<Inventory, Error> {
     let mut artifacts = Vec::new();
     let mut jobs = Vec::new();
+    let mut inputs = Vec::new();
+    let problems = Problems::new();
     for (index, spec) in specs.iter().enumerate() {
         let source = source::open(spec, index, &options.limits)?;
-        let (artifact, mut more) = plan(source, index);
+        inputs.push(source.at().clone());
+        let (mut artifact, mut more) = plan(source, index);
+        problems.add(index, std::mem::take(&mut artifact.artifact.problems));
         artifacts.push(artifact);
         jobs.append(&mut more);
     }
     let run = Run {
         budget: Budget::new(options.limits.clone()),
         tables,
+        problems,
     };
     let start = || Gathered {
         buffer: vec![0; CHUNK],
         found: Vec::new(),
+        seen: BTreeMap::new(),
     };
     let gathered = work::run(
         options.threads.max(1),
@@ -79,13 +87,24 @@ pub fn scan(
             run.work(job, gathered, adder);
         },
     );
-    for (index, found) in gathered.into_iter().flat_map(|gathered| gathered.found) {
+    let found = gathered.into_iter().flat_map(|gathered| {
+        let Gathered { found, seen, .. } = gathered;
+        let seen = seen.into_iter();
+        seen.map(|(index, seen)| (index, Found::Seen(seen)))
+            .chain(found)
+    });
+    for (index, found) in found {
         if let Some(artifact) = artifacts.get_mut(index) {
             artifact.take(found);
         }
     }
+    let mut problems = run.problems.finish(&inputs);
+    let artifacts = artifacts.into_iter().enumerate().map(|(index, artifact)| {
+        let problems = problems.remove(&index).unwrap_or_default();
+        Draft::finish(artifact, problems)
+    });
     Ok(Inventory {
-        artifacts: artifacts.into_iter().map(Draft::finish).collect(),
+        artifacts: artifacts.collect(),
     })
 }
 
@@ -93,11 +112,14 @@ pub fn scan(
 struct Gathered {
     buffer: Vec<u8>,
     found: Vec<(usize, Found)>,
+    /// What each input has added to how much was looked at.
+    seen: BTreeMap<usize, Seen>,
 }
 
 struct Run<'t> {
     budget: Budget,
     tables: &'t Tables,
+    problems: Problems,
 }
 
 impl Run<'_> {
@@ -107,61 +129,65 @@ impl Run<'_> {
             package,
             what,
         } = job;
-        let found = &mut gathered.found;
-        match what {
-            What::Digest(bytes) => match digest(&bytes, &mut gathered.buffer) {
-                Ok(hex) => found.push((artifact, Found::Digest(hex))),
+        let file = match what {
+            What::Digest(bytes) => {
                 // Whoever reads the same bytes as members reports where they cannot be read.
-                Err(_fault) => {}
-            },
-            What::File {
-                input,
-                path,
-                size,
-                at,
-                depth,
-            } => {
-                let (leaf, problems) = leaf::read(
-                    &input,
-                    &path,
-                    size,
-                    &at,
-                    &self.budget,
-                    self.tables,
-                    &mut gathered.buffer,
-                );
-                let mut seen = Seen {
-                    files: 1,
-                    ..Seen::default()
-                };
-                match leaf {
-                    Leaf::Other => {}
-                    Leaf::Unopened => seen.unopened = 1,
-                    Leaf::Zip(bytes) => {
-                        let place = Place {
-                            artifact,
-                            package,
-                            prefix: format!("{path} › "),
-                            at,
-                            depth: depth + 1,
-                        };
-                        self.open_nested(place, bytes, &path, found, adder);
-                    }
-                    Leaf::Scanned(report) => {
-                        seen.with_device_code = u64::from(report.has_device_code());
-                        let library =
-                            own::library(path, size, package.as_deref(), *report, self.tables);
-                        if let Some(library) = library {
-                            found.push((artifact, Found::Library(Box::new(library), package)));
-                        }
-                    }
+                if let Ok(hex) = digest(&bytes, &mut gathered.buffer) {
+                    gathered.found.push((artifact, Found::Digest(hex)));
                 }
-                found.push((artifact, Found::Seen(seen)));
-                if !problems.is_empty() {
-                    found.push((artifact, Found::Problems(problems)));
+                return;
+            }
+            What::File(file) => *file,
+            What::Member(place, index) => match place.file(index) {
+                Some(file) => file,
+                None => return,
+            },
+        };
+        self.read(artifact, package, file, gathered, adder);
+    }
+
+    fn read(
+        &self,
+        artifact: usize,
+        package: Option<Arc<Package>>,
+        file: File,
+        gathered: &mut Gathered,
+        adder: &Adder<'_, Job>,
+    ) {
+        let (leaf, problems) = leaf::read(&file, &self.budget, self.tables, &mut gathered.buffer);
+        let File {
+            path,
+            size,
+            at,
+            depth,
+            ..
+        } = file;
+        let seen = gathered.seen.entry(artifact).or_default();
+        seen.files += 1;
+        match leaf {
+            Leaf::Other => {}
+            Leaf::Unopened => seen.unopened += 1,
+            Leaf::Zip(bytes) => {
+                let place = Place {
+                    artifact,
+                    package,
+                    prefix: format!("{path} › "),
+                    at,
+                    depth: depth + 1,
+                    zip: Arc::new(Zip::unreadable(bytes.clone())),
+                };
+                self.open_nested(place, bytes, &path, &mut gathered.found, adder);
+            }
+            Leaf::Scanned(report) => {
+                seen.with_device_code += u64::from(report.has_device_code());
+                let library = own::library(path, size, package.as_deref(), *report, self.tables);
+                if let Some(library) = library {
+                    let library = Found::Library(Box::new(library), package);
+                    gathered.found.push((artifact, library));
                 }
             }
         }
+        self.problems.add(artifact, problems);
     }
 
     /// Opens an archive that lies in another or in a directory.
@@ -178,10 +204,10 @@ impl Run<'_> {
         if place.depth > limits.depth {
             let fault = Fault::from(LimitHit::Depth(limits.depth));
             let problem = fault.at(place.at.clone(), Extent::Member);
-            found.push((artifact, Found::Problems(vec![problem])));
+            self.problems.add(artifact, vec![problem]);
             return;
         }
-        let (zip, problems) = if is_wheel(path) {
+        let (zip, problems) = if source::is_named_wheel(path) {
             let wheel = Wheel::from_bytes(bytes, place.at.clone(), &file_name(path), limits);
             if let Some(name) = wheel.name {
                 let package = Arc::new(Package::new(name, wheel.version));
@@ -193,24 +219,18 @@ impl Run<'_> {
             match Zip::open(bytes, &place.at, limits) {
                 Ok(opened) => (opened.zip, opened.problems),
                 // A file that only begins like an archive is data.
-                Err(problem) => (
-                    Zip::unreadable(SharedBytes::from(Vec::new())),
-                    vec![problem],
-                ),
+                Err(problem) => {
+                    self.problems.add(artifact, vec![problem]);
+                    return;
+                }
             }
         };
-        if !problems.is_empty() {
-            found.push((artifact, Found::Problems(problems)));
-        }
-        for (weight, job) in place.members(&Arc::new(zip)) {
+        self.problems.add(artifact, problems);
+        place.zip = Arc::new(zip);
+        for (weight, job) in place.members() {
             adder.add(weight, job);
         }
     }
-}
-
-fn is_wheel(path: &str) -> bool {
-    path.rsplit_once('.')
-        .is_some_and(|(_, suffix)| suffix.eq_ignore_ascii_case("whl"))
 }
 
 fn digest(bytes: &SharedBytes, buffer: &mut [u8]) -> std::io::Result<String> {

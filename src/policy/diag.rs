@@ -9,6 +9,7 @@ use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 use serde::Serialize;
 
 use super::yaml::Span;
+use crate::escape::{is_dangerous, visible};
 use crate::{Error, ErrorKind};
 
 /// Mistakes that are kept; a file with more is no policy with typing errors.
@@ -105,16 +106,33 @@ pub(super) fn quote(text: &str) -> String {
             shown.push('…');
             break;
         }
-        // Bidirectional controls and other invisible characters would let a text pose as another.
-        if c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
-        {
+        if is_dangerous(c) {
             shown.extend(c.escape_unicode());
         } else {
             shown.push(c);
         }
     }
     shown.push('`');
+    shown
+}
+
+/// Text of the file with a stand-in for each character that a terminal could obey: an escape would shift the columns.
+fn one_by_one(text: &str) -> String {
+    // the renderer has stand-ins for those of ASCII: `␛`
+    let shown = |c: char| !c.is_ascii() && is_dangerous(c);
+    text.replace(shown, "\u{fffd}")
+}
+
+/// Text about the file with what a terminal could obey made visible. Its lines stay lines.
+fn in_lines(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_dangerous(c) && !matches!(c, '\t' | '\n' | '\r') {
+            shown.extend(c.escape_unicode());
+        } else {
+            shown.push(c);
+        }
+    }
     shown
 }
 
@@ -267,25 +285,31 @@ impl Diagnostics {
         } else {
             Level::ERROR
         };
-        let title = level.primary_title(item.message.as_str());
+        let message = in_lines(&item.message);
+        let hint = item.hint.as_deref().map(in_lines);
+        let (origin, text) = (visible(origin), source.text(&lines));
+        let title = level.primary_title(message.as_str());
         let mut group = if lines.len() <= SHOWN {
-            let place = |span: &Span| {
-                span.start.saturating_sub(lines.start)..span.end.saturating_sub(lines.start)
+            // a stand-in may have another length in bytes
+            let offset = |at: usize| {
+                let before = text.get(..at.saturating_sub(lines.start));
+                one_by_one(before.unwrap_or(text)).len()
             };
+            let place = |span: &Span| offset(span.start)..offset(span.end);
             let also =
                 also.map(|(other, label)| AnnotationKind::Context.span(place(&other)).label(label));
             title.element(
-                Snippet::source(source.text(&lines))
-                    .path(origin.as_str())
+                Snippet::source(one_by_one(text))
+                    .path(origin.as_ref())
                     .line_start(source.position(lines.start).0)
                     .annotation(AnnotationKind::Primary.span(place(span)))
                     .annotations(also),
             )
         } else {
-            let place = Origin::path(origin.as_str());
+            let place = Origin::path(origin.as_ref());
             title.element(place.line(item.line).char_column(item.column))
         };
-        if let Some(hint) = &item.hint {
+        if let Some(hint) = &hint {
             group = group.element(Level::HELP.message(hint.as_str()));
         }
         renderer.render(&[group])
@@ -315,6 +339,7 @@ impl fmt::Display for Diagnostics {
                 message,
                 ..
             } = item;
+            let (file, message) = (visible(file), in_lines(message));
             write!(f, "{file}:{line}:{column}: {message}")?;
         }
         Ok(())

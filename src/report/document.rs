@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::escape::in_json;
 use crate::verdict::{Evaluation, Finding, Row};
 
 const SCHEMA: &str = "smgate/check/1";
@@ -105,7 +106,7 @@ pub(super) fn to_json(evaluation: &Evaluation) -> serde_json::Result<String> {
             hint: problem.kind.hint(),
         })
     });
-    serde_json::to_string_pretty(&Document {
+    let json = serde_json::to_string_pretty(&Document {
         schema: SCHEMA,
         verdict: evaluation.verdict.id(),
         policy: &evaluation.policy,
@@ -121,7 +122,8 @@ pub(super) fn to_json(evaluation: &Evaluation) -> serde_json::Result<String> {
             .map(|finding| finding_form(finding, finding.artifact.and_then(input)))
             .collect(),
         problems: problems.collect(),
-    })
+    })?;
+    Ok(in_json(json))
 }
 
 fn row_form<'e>(row: &'e Row, artifact: Option<&'e str>) -> RowForm<'e> {

@@ -3,6 +3,8 @@
 //! Two findings are gathered only where every sentence of theirs is equal but for the names of target and
 //! GPU. Their next steps may differ; each is shown.
 
+use std::collections::BTreeSet;
+
 use crate::rule::Code;
 use crate::verdict::Finding;
 
@@ -94,10 +96,10 @@ impl<'e> Group<'e> {
     /// The names of the others, as a person would list them, without those that the first has already said.
     pub(super) fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
-        let own = name(self.first);
+        let mut said = BTreeSet::from([name(self.first)]);
         for other in &self.others {
             let name = name(other);
-            if name != own && !names.contains(&name) {
+            if said.insert(name.clone()) {
                 names.push(name);
             }
         }

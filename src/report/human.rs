@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::inventory::ArtifactKind;
 use crate::rule::{Code, Level};
-use crate::verdict::{Evaluation, Finding, Judged, Row, Verdict};
+use crate::verdict::{Evaluation, Finding, Judged, Row, RowIndex, Verdict};
 
 use super::group::{Group, gather, name};
 use super::style::Styles;
@@ -29,11 +29,12 @@ pub(super) fn write(
     let (drivers, shown): (Vec<&Finding>, Vec<&Finding>) = shown
         .into_iter()
         .partition(|finding| finding.code == Code::DriverNotGiven);
+    let waived = count_waived(evaluation);
     for (index, artifact) in evaluation.artifacts.iter().enumerate() {
         if index > 0 {
             writeln!(out)?;
         }
-        write_artifact(evaluation, index, artifact, styles, out)?;
+        write_artifact(evaluation, index, artifact, &waived, styles, out)?;
         let findings: Vec<&Finding> = shown
             .iter()
             .copied()
@@ -54,21 +55,37 @@ pub(super) fn write(
     write_summary(evaluation, styles, options, out)
 }
 
+/// How many findings about each row are waived.
+fn count_waived(evaluation: &Evaluation) -> Vec<usize> {
+    let rows = RowIndex::new(&evaluation.matrix);
+    let mut counts = vec![0; evaluation.matrix.len()];
+    for finding in evaluation.findings.iter().filter(|f| f.waived.is_some()) {
+        for index in rows.concerned(finding) {
+            if let Some(count) = counts.get_mut(index) {
+                *count += 1;
+            }
+        }
+    }
+    counts
+}
+
 fn write_artifact(
     evaluation: &Evaluation,
     index: usize,
     artifact: &Judged,
+    waived: &[usize],
     styles: Styles,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let rows: Vec<&Row> = evaluation
+    let rows: Vec<(&Row, usize)> = evaluation
         .matrix
         .iter()
-        .filter(|row| row.artifact == index)
+        .zip(waived.iter().copied())
+        .filter(|(row, _)| row.artifact == index)
         .collect();
     let target_width = rows
         .iter()
-        .map(|row| row.target.chars().count())
+        .map(|(row, _)| row.target.chars().count())
         .max()
         .unwrap_or_default();
     match &artifact.package {
@@ -84,7 +101,7 @@ fn write_artifact(
         None => writeln!(out, "{}", styles.bold(visible(&artifact.input)))?,
     }
     let mut shown_package = artifact.package.as_ref();
-    for row in rows {
+    for (row, waived) in rows {
         if row.package.as_ref() != shown_package {
             shown_package = row.package.as_ref();
             match &row.package {
@@ -99,7 +116,7 @@ fn write_artifact(
             "  {verdict}{pad}  {:target_width$}",
             visible(&row.target)
         )?;
-        let remarks = remarks(row, artifact, evaluation);
+        let remarks = remarks(row, artifact, waived);
         if remarks.is_empty() {
             writeln!(out)?;
         } else {
@@ -110,7 +127,7 @@ fn write_artifact(
 }
 
 /// What is said beside a verdict.
-fn remarks(row: &Row, artifact: &Judged, evaluation: &Evaluation) -> String {
+fn remarks(row: &Row, artifact: &Judged, waived: usize) -> String {
     let mut remarks = Vec::new();
     if !row.has_device_code {
         remarks.push(no_device_code(row, artifact).to_owned());
@@ -127,8 +144,6 @@ fn remarks(row: &Row, artifact: &Judged, evaluation: &Evaluation) -> String {
             .push("carries a CUDA compiler: what it compiles at run time is not judged".to_owned());
     }
     remarks.extend(row.notes.iter().cloned());
-    let of_row = evaluation.findings.iter().filter(|f| f.concerns(row));
-    let waived = of_row.filter(|finding| finding.waived.is_some()).count();
     let said = remarks.join("; ");
     match waived {
         0 => said,

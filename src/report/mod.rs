@@ -4,7 +4,6 @@
 //! so that equal inputs give equal bytes.
 
 mod document;
-mod escape;
 mod facts;
 mod group;
 mod human;
@@ -14,11 +13,11 @@ mod text;
 
 use std::io::{self, Write};
 
+use crate::escape::visible;
 use crate::facts::Answer;
 use crate::inventory::{Inventory, to_json};
 use crate::verdict::Evaluation;
 
-pub(crate) use escape::visible;
 pub(crate) use text::plural;
 
 /// The form of a report.

@@ -83,7 +83,7 @@ pub(super) fn recognise(
 }
 
 /// Whether a file is called a wheel, whatever the case of the suffix.
-pub(super) fn is_named_wheel(name: &str) -> bool {
+pub(crate) fn is_named_wheel(name: &str) -> bool {
     let suffix = name.len().checked_sub(4).and_then(|at| name.get(at..));
     suffix.is_some_and(|suffix| suffix.eq_ignore_ascii_case(".whl"))
 }

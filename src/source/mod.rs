@@ -7,6 +7,7 @@
 mod bounded;
 mod dir;
 mod file;
+mod named;
 mod spec;
 pub mod wheel;
 
@@ -15,7 +16,9 @@ use std::io;
 use std::path::Path;
 
 pub use dir::{Dir, DirFile, Package};
+pub(crate) use file::is_named_wheel;
 pub use file::{PlainFile, Sdist};
+pub(crate) use named::read_named;
 pub use spec::SourceSpec;
 pub use wheel::{Wheel, WheelFilename};
 
@@ -79,8 +82,8 @@ pub fn open(spec: &SourceSpec, index: usize, limits: &Limits) -> Result<Source, 
             SpecKind::Wheel | SpecKind::File => Err(wrong_kind(spec, "a directory")),
         };
     }
-    if !metadata.is_file() {
-        return Err(wrong_kind(spec, "neither a regular file nor a directory"));
+    if let Some(what) = named::what_it_is_instead(&metadata) {
+        return Err(wrong_kind(spec, what));
     }
     if spec.kind() == SpecKind::Dir {
         return Err(wrong_kind(spec, "a file"));

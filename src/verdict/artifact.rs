@@ -14,19 +14,27 @@ use crate::tables::Tables;
 use super::finding::{Finding, PackageName};
 
 /// The package is built for another platform than the target's.
+pub(super) struct PlatformMismatch {
+    /// What it is built for, as far as its tags or else its libraries say: `linux/arm64`.
+    pub(super) built_for: String,
+    pub(super) finding: Finding,
+}
+
+/// Whether the package is built for another platform than the target's.
 pub(super) fn platform_mismatch(
     artifact: &Artifact,
     libraries: &[&Library],
     target: &FleetTarget,
-) -> Option<Finding> {
+) -> Option<PlatformMismatch> {
     let wanted = target.platform?;
     let tagged = !artifact.platforms.is_empty() || !artifact.other_platforms.is_empty();
-    let evidence = if tagged && !artifact.platforms.contains(&wanted) {
+    let (built_for, evidence) = if tagged && !artifact.platforms.contains(&wanted) {
         let names = artifact.platforms.iter().map(ToString::to_string);
         let names: Vec<String> = names
             .chain(artifact.other_platforms.iter().cloned())
             .collect();
-        format!("its tags name {}", names.join(", "))
+        let names = names.join(", ");
+        (names.clone(), format!("its tags name {names}"))
     } else {
         // tags are promises, and tags for any platform are none: its libraries tell
         let built_for = || {
@@ -38,11 +46,13 @@ pub(super) fn platform_mismatch(
             return None;
         }
         let (platform, library) = built_for().next()?;
-        format!("`{}` is built for {platform}", library.path)
+        let evidence = format!("`{}` is built for {platform}", library.path);
+        (platform.to_string(), evidence)
     };
     let message = format!("built for another platform than {wanted}");
     let next_step = format!("choose the file for {wanted}");
-    Some(Finding::new(Code::PlatformMismatch, message, next_step).evidence(evidence))
+    let finding = Finding::new(Code::PlatformMismatch, message, next_step).evidence(evidence);
+    Some(PlatformMismatch { built_for, finding })
 }
 
 /// The libraries that the target's platform would load: a wheel for any platform may carry one for each.

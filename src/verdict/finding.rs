@@ -3,8 +3,6 @@
 use crate::policy::WaiverSubject;
 use crate::rule::{Code, Level};
 
-use super::Row;
-
 /// A judgement of one rule about one subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -102,16 +100,6 @@ impl Finding {
             library: self.library.as_deref(),
             target: self.target.as_deref(),
         }
-    }
-
-    /// Whether it is about what `row` is about, or about a part of it.
-    pub(crate) fn concerns(&self, row: &Row) -> bool {
-        self.artifact == Some(row.artifact)
-            && (self.package.is_none() || self.package == row.package)
-            && self
-                .target
-                .as_ref()
-                .is_none_or(|target| *target == row.target)
     }
 
     /// Whether it has an effect on the verdict.

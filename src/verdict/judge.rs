@@ -156,7 +156,10 @@ impl Judge<'_> {
             findings.clear();
             floors.clear();
         }
-        findings.extend(mismatch);
+        if let Some(mismatch) = mismatch {
+            notes.insert(0, format!("built for {}", mismatch.built_for));
+            findings.push(mismatch.finding);
+        }
         let uses_driver = !floors.is_empty();
         if uses_driver && driver.spec().is_none() {
             findings.push(driver_not_given(target));

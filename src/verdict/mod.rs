@@ -14,6 +14,7 @@ mod floor;
 mod judge;
 mod package;
 mod python;
+mod rows;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -34,6 +35,7 @@ use judge::Judge;
 pub use baseline::Baseline;
 pub use finding::{Finding, PackageName, WaivedBy};
 pub use floor::{Floor, Mechanism, RuntimeVersion};
+pub(crate) use rows::RowIndex;
 pub use state::State;
 
 /// The result for something: worse is greater.
@@ -199,12 +201,19 @@ pub fn evaluate_new(
         baseline.apply(policy, &artifacts, &mut findings);
     }
     let mut verdict = Verdict::Pass;
+    let rows = RowIndex::new(&matrix);
+    let mut of_rows = vec![Verdict::Pass; matrix.len()];
     for finding in findings.iter().filter(|finding| finding.counts()) {
         let result = Verdict::of_level(finding.level, options.fail_on_warn);
         verdict = verdict.max(result);
-        for row in matrix.iter_mut().filter(|row| finding.concerns(row)) {
-            row.verdict = row.verdict.max(result);
+        for index in rows.concerned(finding) {
+            if let Some(of_row) = of_rows.get_mut(index) {
+                *of_row = result.max(*of_row);
+            }
         }
+    }
+    for (row, of_row) in matrix.iter_mut().zip(of_rows) {
+        row.verdict = of_row;
     }
     // a policy may accept that a part was not read, but not that nothing was
     for (index, artifact) in inventory.artifacts.iter().enumerate() {

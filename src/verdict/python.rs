@@ -7,13 +7,14 @@ use crate::inventory::Artifact;
 use crate::policy::FleetTarget;
 use crate::rule::Code;
 
+use super::artifact::PlatformMismatch;
 use super::finding::Finding;
 
 /// Tags that a finding names.
 const NAMED: usize = 8;
 
 /// The wheel is for another Python than the target's.
-pub(super) fn mismatch(artifact: &Artifact, target: &FleetTarget) -> Option<Finding> {
+pub(super) fn mismatch(artifact: &Artifact, target: &FleetTarget) -> Option<PlatformMismatch> {
     let wanted = target.python.as_deref()?;
     let tags = &artifact.python_tags;
     if tags.is_empty() || tags.iter().any(|tag| accepts(wanted, tag)) {
@@ -26,7 +27,9 @@ pub(super) fn mismatch(artifact: &Artifact, target: &FleetTarget) -> Option<Find
     let message = format!("built for another Python than {wanted}");
     let next_step = format!("choose the file for Python {wanted}");
     let finding = Finding::new(Code::PlatformMismatch, message, next_step);
-    Some(finding.evidence(format!("its tags name {}", names.join(", "))))
+    let built_for = names.join(", ");
+    let finding = finding.evidence(format!("its tags name {built_for}"));
+    Some(PlatformMismatch { built_for, finding })
 }
 
 /// Whether a `CPython` of version `python` (`3.12`, `3.14t`) installs a wheel with this Python and ABI tag.

@@ -168,10 +168,17 @@ fn numbers_that_nothing_has_are_taken_as_they_are() {
     inspect.extend(inputs.iter().map(String::as_str));
     let saved = place.run(&inspect).stdout;
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    // these must agree with lists, which stay as they are
+    let counted = |key: &str, value: &str| {
+        key.ends_with("\"with_device_code\"") || (key.ends_with("\"fatbins\"") && value == "0")
+    };
     let most: Vec<String> = saved
         .lines()
         .map(|line| match line.rsplit_once(": ") {
-            Some((key, value)) if is_number(value.trim_end_matches(',')) => {
+            Some((key, value))
+                if is_number(value.trim_end_matches(','))
+                    && !counted(key, value.trim_end_matches(',')) =>
+            {
                 let comma = if value.ends_with(',') { "," } else { "" };
                 format!("{key}: {}{comma}", u64::MAX)
             }
@@ -242,4 +249,119 @@ fn what_is_no_inventory_is_refused() {
     assert_eq!(run.status, 2, "{run:?}");
     let run = place.run(&["check", &input, "--inventory", "x.json", "--target", "H100"]);
     assert_eq!(run.status, 2, "inputs or an inventory, not both: {run:?}");
+}
+
+#[test]
+fn an_inventory_that_contradicts_itself_is_refused_and_the_place_is_named() {
+    let place = Place::new();
+    let input = simple("pkg", &[("sm_80 sm_86", 3)]).write(&place);
+    let saved = place.run(&["inspect", "--format", "json", &input]).json();
+    let judge = |inventory: &Value| {
+        place.write("x.json", inventory.to_string());
+        place.run(&["check", "--inventory", "x.json", "--target", "A100"])
+    };
+    assert_eq!(judge(&saved).status, 0, "as it is, it passes");
+    let library = "/artifacts/0/libraries/0";
+    let class = format!("{library}/classes/0");
+    for (pointer, value, said) in [
+        (
+            format!("{class}/images"),
+            serde_json::json!([]),
+            "`images` of library `pkg/_C.so`",
+        ),
+        (
+            format!("{class}/images/0/target"),
+            "sm_90".into(),
+            "`images` of library `pkg/_C.so`",
+        ),
+        (
+            format!("{class}/images/1/per_fatbin"),
+            0.into(),
+            "`classes[0].images[1].per_fatbin`",
+        ),
+        (
+            format!("{class}/count"),
+            0.into(),
+            "`classes[0].count` of library `pkg/_C.so`",
+        ),
+        (
+            format!("{class}/count"),
+            2.into(),
+            "`fatbins` of library `pkg/_C.so`",
+        ),
+        (
+            format!("{class}/own"),
+            false.into(),
+            "`classes[0].own` of library `pkg/_C.so`",
+        ),
+        (
+            format!("{class}/component"),
+            "cublas".into(),
+            "`classes[0].own`",
+        ),
+        (
+            format!("{library}/fatbins"),
+            4.into(),
+            "`fatbins` of library `pkg/_C.so`",
+        ),
+        (
+            format!("{library}/images/0/count"),
+            4.into(),
+            "`images` of library `pkg/_C.so`",
+        ),
+        (
+            format!("{library}/images"),
+            serde_json::json!([]),
+            "`images` of library `pkg/_C.so`",
+        ),
+        (
+            format!("{library}/classes"),
+            serde_json::json!([]),
+            "`fatbins` of library `pkg/_C.so`",
+        ),
+        (
+            "/artifacts/0/libraries".to_owned(),
+            serde_json::json!([]),
+            "`files` of artifact `pkg-1.0-",
+        ),
+        (
+            "/artifacts/0/files/with_device_code".to_owned(),
+            0.into(),
+            "`files` of artifact `pkg-1.0-",
+        ),
+        (
+            "/artifacts/0/files/unopened".to_owned(),
+            99.into(),
+            "`files` of artifact `pkg-1.0-",
+        ),
+        (
+            "/artifacts/0/files/seen".to_owned(),
+            0.into(),
+            "`files` of artifact `pkg-1.0-",
+        ),
+    ] {
+        let mut changed = saved.clone();
+        *changed.pointer_mut(&pointer).unwrap() = value;
+        let run = judge(&changed);
+        assert_eq!(
+            (run.status, run.stdout.as_str()),
+            (2, ""),
+            "{pointer}: {run:?}"
+        );
+        assert!(
+            run.stderr.contains("`x.json` is not an inventory: "),
+            "{pointer}: {run:?}"
+        );
+        assert!(run.stderr.contains(said), "{pointer}: {run:?}");
+    }
+}
+
+#[test]
+fn a_saved_inventory_may_begin_with_a_byte_order_mark() {
+    let place = Place::new();
+    let input = simple("pkg", &[("sm_80", 1)]).write(&place);
+    let saved = place.run(&["inspect", "--format", "json", &input]).stdout;
+    place.write("x.json", format!("\u{feff}{saved}"));
+    let run = place.run(&["check", "--inventory", "x.json", "--target", "H100"]);
+    assert_eq!((run.status, run.stderr.as_str()), (1, ""), "{run:?}");
 }

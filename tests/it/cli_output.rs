@@ -215,7 +215,13 @@ fn foreign_text_is_shown_and_never_obeyed() {
     );
     // JSON keeps the text, in the escapes of JSON
     let run = place.check_h100(&name);
-    assert!(!run.stdout.contains(ESCAPE) && !run.stdout.contains('\r'));
+    assert!(is_harmless(&run.stdout), "{:?}", run.stdout);
+    let inspected = place.run(&["inspect", "--format", "json", &name, "elf.so"]);
+    assert!(is_harmless(&inspected.stdout), "{:?}", inspected.stdout);
+    assert!(
+        inspected.json().to_string().contains('\u{9b}'),
+        "the value is kept"
+    );
     let libraries = run.json()["findings"].to_string();
     assert!(libraries.contains("\\u001b[2J"), "{libraries}");
 }
@@ -229,4 +235,60 @@ fn a_rule_is_explained_in_any_case() {
     let misspelt = place.run(&["explain", "PTX-TO-NEW"]);
     assert_eq!(misspelt.status, 2);
     assert!(misspelt.stderr.contains("did you mean `ptx-too-new`?"));
+}
+
+#[test]
+fn the_text_and_the_name_of_a_policy_are_shown_and_never_obeyed() {
+    let place = Place::new();
+    let evil = "\u{9b}31m\u{202e}\u{2066}\u{200b}";
+    let misspelt =
+        format!("version: 1\ntargets: [{{name: \"a{evil}b\", gpuu: H100}}]\n{evil}: 2\n");
+    place.write(&format!("p{evil}.yaml"), &misspelt);
+    place.write(
+        &format!("good{evil}.yaml"),
+        "version: 1\ntargets: [{name: \"a\u{2066}\", gpu: H100}]\n",
+    );
+    for (name, status) in [
+        (format!("p{evil}.yaml"), 2),
+        (format!("good{evil}.yaml"), 0),
+    ] {
+        let run = place.run(&["policy", "lint", &name]);
+        assert_eq!(run.status, status, "{run:?}");
+        assert!(
+            is_harmless(&run.stdout) && is_harmless(&run.stderr),
+            "{run:?}"
+        );
+        let shown = format!("{}{}", run.stdout, run.stderr);
+        assert!(
+            shown.contains("\\u{9b}31m\\u{202e}\\u{2066}\\u{200b}.yaml"),
+            "{shown}"
+        );
+    }
+    let run = place.run(&["check", ".", "--policy", &format!("p{evil}.yaml")]);
+    assert!(is_harmless(&run.stderr), "{run:?}");
+}
+
+#[test]
+fn arguments_in_errors_about_them_are_shown_and_never_obeyed() {
+    let place = Place::new();
+    let evil = "x\u{1b}[31m\u{9b}1m\u{202e}\nPASS";
+    for args in [
+        &["check", &format!("--{evil}")][..],
+        &["check", "--format", evil],
+        &["check", "--threads", evil],
+        &["check", "--max-unpacked", evil, "x"],
+        &[evil],
+    ] {
+        let run = place.run(args);
+        assert_eq!(run.status, 2, "{run:?}");
+        assert!(is_harmless(&run.stderr), "{args:?}: {:?}", run.stderr);
+        assert!(
+            run.stderr.contains("\\u{9b}1m\\u{202e}\\u{a}PASS"),
+            "{run:?}"
+        );
+    }
+    let mut plain = vec!["check", "--format", "jsn"];
+    assert!(place.run(&plain).stderr.contains("'jsn'"));
+    plain.extend(["--color", "always"]);
+    assert_eq!(place.run(&plain).status, 2);
 }

@@ -500,3 +500,68 @@ fn the_python_of_a_target_chooses_among_wheels() {
     place.write("saved.json", &saved.stdout);
     assert_eq!(place.run(&["check", "--inventory", "saved.json"]).status, 1);
 }
+
+#[test]
+fn what_is_no_regular_file_is_refused_at_once_as_policy_and_as_inventory() {
+    let place = Place::new();
+    place.write("dir/x", "");
+    let mut named = vec![("dir", "`dir` is a directory")];
+    #[cfg(unix)]
+    {
+        let fifo = std::process::Command::new("mkfifo")
+            .arg(place.path().join("fifo"))
+            .status()
+            .unwrap();
+        assert!(fifo.success());
+        let what = "is neither a regular file nor a directory";
+        named.extend([("fifo", what), ("/dev/zero", what)]);
+    }
+    for (name, said) in named {
+        for args in [
+            &["policy", "lint", name][..],
+            &["check", "dir", "--policy", name],
+            &["check", "--target", "H100", "--inventory", name],
+        ] {
+            let run = place.run(args);
+            assert_eq!(
+                (run.status, run.stdout.as_str()),
+                (2, ""),
+                "{args:?}: {run:?}"
+            );
+            assert!(run.stderr.contains(said), "{args:?}: {run:?}");
+        }
+    }
+}
+
+#[test]
+fn a_policy_of_more_than_four_mebibytes_is_refused_by_its_size() {
+    let place = Place::new();
+    place.write("large.yaml", vec![b'#'; (4 << 20) + 1]);
+    let run = place.run(&["policy", "lint", "large.yaml"]);
+    assert_eq!(run.status, 2);
+    assert!(
+        run.stderr
+            .contains("`large.yaml` is larger than 4194304 bytes"),
+        "{run:?}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_policy_may_come_from_the_standard_input() {
+    use std::io::Write as _;
+    let place = Place::new();
+    let mut command = place.command(&["policy", "lint", "/dev/stdin"]);
+    command
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let policy = b"version: 1\ntargets: [{name: t, gpu: H100}]\n";
+    child.stdin.take().unwrap().write_all(policy).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(
+        String::from_utf8(output.stdout).unwrap(),
+        "/dev/stdin: valid, 1 target: t\n"
+    );
+}

@@ -11,6 +11,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("platform", &[]),
     ("rule", &[]),
     ("error", BASE),
+    ("escape", BASE),
     ("locator", BASE),
     ("problem", BASE),
     ("limits", BASE),
@@ -49,7 +50,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
 
 /// The base: words that every layer uses.
 const BASE: &[&str] = &[
-    "cuda", "platform", "rule", "error", "locator", "problem", "limits",
+    "cuda", "platform", "rule", "error", "escape", "locator", "problem", "limits",
 ];
 
 /// Names that the crate's root hands on, and where they are from.

@@ -37,11 +37,17 @@ pub(super) struct Listing {
 /// UTF-8, masked headers. The others are notes of the compressor.
 pub(super) const READING_FLAGS: u16 = 1 | 1 << 3 | 1 << 5 | 1 << 6 | 1 << 11 | 1 << 13;
 
+/// Bytes of a record without its name.
+const RECORD: u64 = 46;
+
 /// Reads every record.
 pub(super) fn read(end: &End<'_>, limits: &Limits, report: &mut Report<'_>) -> Listing {
     let mut buffer = vec![0; MAX_CENTRAL_DIRECTORY_RECORD_SIZE];
     let mut records = end.archive.entries(&mut buffer);
-    let mut members = Vec::new();
+    // As many as are stated and have room, so that a list of a million is made once.
+    let room = end.directory.end.saturating_sub(end.directory.start) / RECORD;
+    let most = end.archive.entries_hint().min(room).min(limits.members);
+    let mut members = Vec::with_capacity(usize::try_from(most).unwrap_or(0));
     let mut complete = true;
     loop {
         match records.next_entry() {
@@ -99,7 +105,7 @@ fn list(record: &ZipFileHeaderRecord<'_>, report: &mut Report<'_>) -> Listed {
             kind,
             shadowed: false,
             method,
-            data: fault.map_or(Ok(0..0), Err),
+            data: fault.map_or(Ok(0..0), |fault| Err(Box::new(fault))),
         },
         place: record.wayfinder(),
         local_offset: record.local_header_offset(),

@@ -15,23 +15,32 @@ use crate::{Extent, ProblemKind};
 /// A local header, a record of the central directory, and an end record begin with these.
 const SIGNATURES: [&[u8]; 3] = [b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06"];
 
-/// Checks that every byte belongs to one member at most and that no member is left out.
+/// Checks that every byte belongs to one member at most and that no member is left out. A member that shares
+/// bytes is not read: thousands of them could lie on one stream, and each would be unpacked.
 pub(super) fn check(
     end: &End<'_>,
     bytes: &SharedBytes,
-    listing: &Listing,
+    listing: &mut Listing,
     report: &mut Report<'_>,
 ) {
     let mut spans: Vec<_> = listing
         .members
         .iter()
-        .filter_map(|listed| Some((listed.local_offset..listed.end?, &listed.member.name)))
+        .enumerate()
+        .filter_map(|(index, listed)| {
+            let span = listed.local_offset..listed.end?;
+            Some((span, index, &listed.member.name))
+        })
         .collect();
-    spans.sort_by_key(|(span, _)| (span.start, span.end));
+    spans.sort_by_key(|(span, ..)| (span.start, span.end));
     let mut taken = end.base;
     let mut owner = None;
     let mut gaps = Vec::new();
-    for (span, name) in &spans {
+    let mut sharing = Vec::new();
+    for (span, index, name) in &spans {
+        if span.start < taken || span.end > end.directory.start {
+            sharing.push(*index);
+        }
         if span.start < taken {
             let detail = match owner {
                 Some(owner) => format!("it shares bytes with `{owner}`"),
@@ -63,7 +72,15 @@ pub(super) fn check(
     if taken < end.directory.start {
         gaps.push(taken..end.directory.start);
     }
-    if listing.complete && spans.len() == listing.members.len() {
+    let whole = listing.complete && spans.len() == listing.members.len();
+    for index in sharing {
+        if let Some(listed) = listing.members.get_mut(index) {
+            let detail = "it shares bytes with another part of the archive";
+            let fault = Fault::new(ProblemKind::OverlappingMembers, detail);
+            listed.member.data = Err(Box::new(fault));
+        }
+    }
+    if whole {
         check_gaps(end, bytes, &gaps, report);
     }
     check_tail(end, bytes, report);

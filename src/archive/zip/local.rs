@@ -34,7 +34,7 @@ pub(super) fn compare(
         if let Err(fault) = compare_one(end, window, listed, &mut buffer, report) {
             let name = &listed.member.name;
             report.member(fault.kind, Extent::Member, name, fault.detail.as_str());
-            listed.member.data = Err(fault);
+            listed.member.data = Err(Box::new(fault));
         }
     }
 }

@@ -75,7 +75,7 @@ pub struct ZipMember {
     pub shadowed: bool,
     method: Method,
     /// Where the packed bytes are, or why they cannot be read.
-    data: Result<Range<u64>, Fault>,
+    data: Result<Range<u64>, Box<Fault>>,
 }
 
 impl ZipMember {
@@ -106,7 +106,7 @@ impl Zip {
         let end = end::find(&window, bytes.len(), &mut report).map_err(whole)?;
         let mut listing = directory::read(&end, limits, &mut report);
         local::compare(&end, &window, &mut listing.members, &mut report);
-        layout::check(&end, &bytes, &listing, &mut report);
+        layout::check(&end, &bytes, &mut listing, &mut report);
         let mut members: Vec<_> = listing
             .members
             .into_iter()
@@ -117,6 +117,22 @@ impl Zip {
             zip: Self { bytes, members },
             problems: report.finish(),
         })
+    }
+
+    /// Whether the end of an archive is found, which is enough for an installer to take it for one.
+    pub fn has_end(bytes: &SharedBytes, at: &Locator) -> bool {
+        let (window, mut report) = (Window::new(bytes), Report::new(at));
+        let found = end::find(&window, bytes.len(), &mut report);
+        // where it cannot be told, opening it says why
+        found.map_or_else(
+            |fault| {
+                !matches!(
+                    fault.kind,
+                    ProblemKind::NotAnArchive | ProblemKind::Truncated
+                )
+            },
+            |_| true,
+        )
     }
 
     /// An archive of which nothing can be read, so that what was named can still be reported on.
@@ -141,7 +157,9 @@ impl Zip {
         let member = self.members.get(index).ok_or_else(|| {
             Fault::new(ProblemKind::MalformedArchive, format!("no member {index}"))
         })?;
-        let data = self.bytes.slice(member.data.clone()?);
+        let data = self
+            .bytes
+            .slice(member.data.clone().map_err(|fault| *fault)?);
         Ok(MemberReader::new(member, &data, budget))
     }
 }

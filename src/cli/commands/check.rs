@@ -8,11 +8,15 @@ use crate::cli::{Exit, Failure, Output, stdout_width, unless_closed};
 use crate::inventory::from_json;
 use crate::policy::Policy;
 use crate::report::{HumanOptions, write_check};
+use crate::source::read_named;
 use crate::tables::Tables;
 use crate::verdict::{Baseline, EvaluateOptions, evaluate_new};
 use crate::{Error, ErrorKind};
 
-use super::{host, load_policy, nothing_read, read_file, require_something, scan_inputs, today};
+use super::{host, load_policy, nothing_read, require_something, scan_inputs, today};
+
+/// The largest saved inventory or baseline that is read, in bytes.
+const DATA_MAX: u64 = 256 << 20;
 
 pub(in crate::cli) fn run(args: &Check, tables: &Tables, output: &Output) -> Result<Exit, Failure> {
     // mistakes in the policy are told before a long scan
@@ -90,7 +94,7 @@ fn by_hand(args: &Check, tables: &Tables) -> Result<Policy, Failure> {
 /// The name and content of a data file.
 fn read_text(path: &Path) -> Result<(String, String), Error> {
     let origin = path.display().to_string();
-    let bytes = read_file(path, ErrorKind::Data)?;
+    let bytes = read_named(path, DATA_MAX, ErrorKind::Data)?;
     let text = String::from_utf8(bytes).map_err(|error| {
         Error::new(ErrorKind::Data, format!("`{origin}` is not UTF-8 text")).with_source(error)
     })?;

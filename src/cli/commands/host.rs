@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use crate::cli::args::{FormatArg, Host};
 use crate::cli::{Exit, Failure, Output};
+use crate::escape::visible;
 use crate::limits::read_capped;
 use crate::machine::{LocalGpu, Machine};
 use crate::platform::{CpuArch, Os, Platform};
-use crate::report::{plural, visible};
+use crate::report::plural;
 use crate::tables::Tables;
 use crate::{Error, ErrorKind};
 

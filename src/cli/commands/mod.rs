@@ -9,16 +9,14 @@ mod pasted;
 pub(super) mod policy;
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::escape::visible;
 use crate::inventory::{Artifact, ArtifactKind, Inventory, ScanOptions, scan};
-use crate::limits::read_capped;
 use crate::policy::{Date, IncludedFile, Policy};
-use crate::report::visible;
-use crate::source::SourceSpec;
+use crate::source::{SourceSpec, read_named};
 use crate::tables::{Overlay, Tables};
 use crate::{Error, ErrorKind};
 
@@ -35,7 +33,7 @@ pub(super) fn tables(path: Option<&Path>, output: &Output) -> Result<Option<Tabl
     let Some(path) = path else {
         return Ok(None);
     };
-    let bytes = read_file(path, ErrorKind::Data)?;
+    let bytes = read_named(path, TABLES_MAX, ErrorKind::Data)?;
     let origin = path.display().to_string();
     let text = std::str::from_utf8(&bytes).map_err(|source| {
         Error::new(ErrorKind::Data, format!("tables `{origin}`: not UTF-8")).with_source(source)
@@ -59,6 +57,12 @@ pub(super) fn tables(path: Option<&Path>, output: &Output) -> Result<Option<Tabl
     unless_closed(line)?;
     Ok(Some(tables))
 }
+
+/// The largest file of additional tables that is read, in bytes.
+const TABLES_MAX: u64 = 4 << 20;
+
+/// The largest policy file that is read. One that is larger than a policy may be is refused as such.
+const POLICY_MAX: u64 = 4 << 20;
 
 /// Scans what the arguments name.
 fn scan_inputs(
@@ -112,7 +116,7 @@ fn load_policy(name: Option<&str>, tables: &Tables) -> Result<Policy, Failure> {
         None => find_policy()?,
     };
     let origin = path.display().to_string();
-    let bytes = read_file(&path, ErrorKind::Policy)?;
+    let bytes = read_named(&path, POLICY_MAX, ErrorKind::Policy)?;
     Policy::parse_with(&origin, &bytes, tables, &mut read_include).map_err(Failure::Policy)
 }
 
@@ -125,9 +129,8 @@ fn read_include(from: &str, name: &str) -> Result<IncludedFile, String> {
         .fold(folder.to_path_buf(), |path, part| path.join(part));
     let cannot = |error: std::io::Error| format!("`{}`: {error}", path.display());
     let id = path.canonicalize().map_err(cannot)?;
-    let file = File::open(&path).map_err(cannot)?;
-    let max = u64::try_from(Policy::MAX_BYTES).unwrap_or(u64::MAX);
-    let (bytes, _more) = read_capped(file, max.saturating_add(1)).map_err(cannot)?;
+    let bytes =
+        read_named(&path, POLICY_MAX, ErrorKind::Policy).map_err(|error| error.to_string())?;
     Ok(IncludedFile {
         origin: path.display().to_string(),
         id: id.display().to_string(),
@@ -169,18 +172,3 @@ fn today(given: Option<&str>) -> Result<Date, Error> {
             .with_hint("give the day with `--today 2027-03-01`")
     })
 }
-
-/// Reads a file of at most as many bytes as a policy may have, and one more.
-fn read_file(path: &Path, kind: ErrorKind) -> Result<Vec<u8>, Error> {
-    let cannot = |error: std::io::Error| {
-        Error::new(kind, format!("`{}` could not be read", path.display()))
-            .with_hint("check the name, and that you may read it")
-            .with_source(error)
-    };
-    let file = File::open(path).map_err(cannot)?;
-    let (bytes, _more) = read_capped(file, FILE_MAX).map_err(cannot)?;
-    Ok(bytes)
-}
-
-/// The largest file that an option may name, a policy or an inventory.
-const FILE_MAX: u64 = 256 << 20;

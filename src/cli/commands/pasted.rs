@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::cuda::SmTarget;
-use crate::report::visible;
+use crate::escape::visible;
 use crate::tables::{ErrorMatch, MatchedBy, Tables};
 
 /// Errors of one log that are explained.

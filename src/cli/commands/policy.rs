@@ -8,8 +8,9 @@ use crate::cli::args::{
     Policy as PolicyArgs, PolicyCommand, PolicyInit, PolicyLint, PolicyShow, ShowFormat,
 };
 use crate::cli::{Exit, Failure, Output, unless_closed};
+use crate::escape::visible;
 use crate::policy::{self, Policy};
-use crate::report::{plural, visible};
+use crate::report::plural;
 use crate::tables::Tables;
 use crate::{Error, ErrorKind};
 
@@ -48,7 +49,7 @@ fn init(args: &PolicyInit, tables: &Tables, output: &Output) -> Result<Exit, Fai
             writeln!(
                 stdout,
                 "wrote {}: edit it, then run `smgate check INPUT...`",
-                path.display()
+                visible(&path.display().to_string())
             )?;
         }
     }
@@ -89,7 +90,12 @@ fn lint(args: &PolicyLint, tables: &Tables, output: &Output) -> Result<Exit, Fai
     for name in names {
         match load_policy(name, tables) {
             Ok(policy) => {
-                let line = writeln!(stdout, "{}: {}", policy.origin(), describe(&policy));
+                let line = writeln!(
+                    stdout,
+                    "{}: {}",
+                    visible(policy.origin()),
+                    visible(&describe(&policy))
+                );
                 unless_closed(line)?;
                 let doubts = policy.lint(tables, today);
                 let shown = doubts.render(output.stderr_colour());

@@ -7,7 +7,7 @@ use object::read::elf::{Dyn as _, FileHeader, ProgramHeader as _, SectionHeader 
 use object::{ReadRef, StringTable, elf};
 
 use super::image::HostImage;
-use super::{HostFacts, HostSection, NEEDED_MAX, Segment};
+use super::{HostFacts, HostSection, NEEDED_MAX, Segment, TOO_MANY_NEEDED};
 use crate::device::le::{u16_at, u32_at, u64_at};
 
 /// Bytes kept before the section table, where linkers put the section names.
@@ -77,10 +77,8 @@ fn read_as<Elf: FileHeader<Endian = Endianness>>(
                 continue;
             };
             let name = sections.section_name(endian, section).unwrap_or_default();
-            facts.sections.push(HostSection {
-                name: String::from_utf8_lossy(name).into_owned(),
-                range: offset..offset.saturating_add(len),
-            });
+            let range = offset..offset.saturating_add(len);
+            facts.sections.push(HostSection::new(name, range));
         }
     }
     let programs = programs.map_err(|_source| BROKEN_ELF)?;
@@ -132,10 +130,13 @@ fn read_dynamic<Elf: FileHeader<Endian = Endianness>>(
             continue;
         }
         let at = u32::try_from(entry.val(endian)).map_err(|_source| BROKEN_ELF)?;
+        if tag == elf::DT_NEEDED && facts.needed.len() >= NEEDED_MAX {
+            return Err(TOO_MANY_NEEDED);
+        }
         let Ok(text) = strings.get(at) else { continue };
         let text = String::from_utf8_lossy(text).into_owned();
         match tag {
-            elf::DT_NEEDED if facts.needed.len() < NEEDED_MAX => facts.needed.push(text),
+            elf::DT_NEEDED => facts.needed.push(text),
             elf::DT_SONAME => facts.soname = Some(text),
             elf::DT_RPATH => facts.rpath = Some(text),
             elf::DT_RUNPATH => facts.runpath = Some(text),

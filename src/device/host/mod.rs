@@ -15,6 +15,10 @@ pub(super) use image::HostImage;
 
 /// Libraries that a file may name as needed before the rest is left out.
 const NEEDED_MAX: usize = 4096;
+/// What is said of one that names more.
+const TOO_MANY_NEEDED: &str = "it names more libraries that it needs than are counted";
+/// Bytes kept of the name of a section: many sections may share one long name.
+const SECTION_NAME_MAX: usize = 256;
 
 /// The format of a host file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -106,6 +110,19 @@ pub struct HostFacts {
 pub(super) struct HostSection {
     pub(super) name: String,
     pub(super) range: Range<u64>,
+}
+
+impl HostSection {
+    /// A section of that name; one that is too long is cut, and marked as cut.
+    fn new(name: &[u8], range: Range<u64>) -> Self {
+        let name = match name.get(..SECTION_NAME_MAX) {
+            Some(kept) if name.len() > SECTION_NAME_MAX => {
+                format!("{}\u{2026}", String::from_utf8_lossy(kept))
+            }
+            _ => String::from_utf8_lossy(name).into_owned(),
+        };
+        Self { name, range }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

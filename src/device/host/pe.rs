@@ -6,7 +6,7 @@ use object::read::pe::{ImageNtHeaders, ImageOptionalHeader as _};
 use object::{LittleEndian as LE, ReadRef, pe};
 
 use super::image::HostImage;
-use super::{HostFacts, HostSection, NEEDED_MAX, Segment};
+use super::{HostFacts, HostSection, NEEDED_MAX, Segment, TOO_MANY_NEEDED};
 use crate::device::le::{c_str, u16_at, u32_at};
 
 /// Bytes kept around the import directory of a PE file.
@@ -74,10 +74,10 @@ fn read_as<Pe: ImageNtHeaders>(
     for section in sections.iter() {
         let (start, len) = section.pe_file_range();
         let start = u64::from(start);
-        facts.sections.push(HostSection {
-            name: String::from_utf8_lossy(c_str(&section.name, 0).unwrap_or_default()).into_owned(),
-            range: start..start + u64::from(len),
-        });
+        let name = c_str(&section.name, 0).unwrap_or_default();
+        facts
+            .sections
+            .push(HostSection::new(name, start..start + u64::from(len)));
         facts.segments.push(Segment {
             address: headers
                 .optional_header()
@@ -102,13 +102,21 @@ fn read_as<Pe: ImageNtHeaders>(
         let Some((at, _)) = sections.pe_file_range_at(directory.virtual_address.get(LE)) else {
             continue;
         };
-        let len = u64::from(directory.size.get(LE)).min(row_len * NEEDED_MAX as u64);
+        let size = u64::from(directory.size.get(LE));
+        let len = size.min(row_len * NEEDED_MAX as u64);
+        let mut ended = len == size;
         let rows = data.read_bytes_at(at.into(), len).map_err(|()| BROKEN_PE)?;
         for row in rows.chunks_exact(usize::try_from(row_len).map_err(|_source| BROKEN_PE)?) {
             match u32_at(row, name_field) {
-                None | Some(0) => break,
+                None | Some(0) => {
+                    ended = true;
+                    break;
+                }
                 Some(address) => facts.needed.extend(name_at(address)),
             }
+        }
+        if !ended {
+            return Err(TOO_MANY_NEEDED);
         }
     }
     Ok(())
@@ -128,10 +136,9 @@ pub(super) fn read_coff(data: &HostImage, facts: &mut HostFacts) -> Result<(), &
         .map_err(|()| BROKEN_PE)?;
     for section in sections {
         let start = u64::from(section.pointer_to_raw_data.get(LE));
-        facts.sections.push(HostSection {
-            name: String::from_utf8_lossy(c_str(&section.name, 0).unwrap_or_default()).into_owned(),
-            range: start..start + u64::from(section.size_of_raw_data.get(LE)),
-        });
+        let name = c_str(&section.name, 0).unwrap_or_default();
+        let range = start..start + u64::from(section.size_of_raw_data.get(LE));
+        facts.sections.push(HostSection::new(name, range));
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Device code outside any fatbin: bare cubins, zstd frames that hold one, PTX text.
 
 use crate::device::cubin::Cubin;
-use crate::device::hunt::block_head;
+use crate::device::hunt::BlockHead;
 use crate::device::image::ImageKey;
 use crate::device::inspect::{Notes, resolve_bare_cubin, resolve_framed_cubin};
 use crate::device::owner::Owner;
@@ -128,18 +128,22 @@ impl Scanner<'_> {
     ) -> (State, Flow) {
         let rest = data.get(*cursor..).unwrap_or_default();
         if frame.left == 0 && !frame.last {
-            match block_head(rest) {
-                None if rest.len() < 3 && !eof => return (State::Frame(frame), Flow::Need(3)),
+            match BlockHead::parse(rest) {
+                None if rest.len() < BlockHead::LEN && !eof => {
+                    return (State::Frame(frame), Flow::Need(BlockHead::LEN));
+                }
                 None => {
                     let detail = "the blocks of a zstd frame that holds a cubin break off";
                     self.close_frame(*frame, self.position + *cursor as u64, Some(detail));
                     return (State::Hunt, Flow::Go);
                 }
-                Some((last, stored)) => {
-                    frame.peek.push(rest.get(..3).unwrap_or_default());
-                    *cursor += 3;
-                    frame.last = last;
-                    frame.left = stored as u64 + if last && frame.checksum { 4 } else { 0 };
+                Some(block) => {
+                    let head = rest.get(..BlockHead::LEN).unwrap_or_default();
+                    frame.peek.push(head);
+                    *cursor += head.len();
+                    frame.last = block.last;
+                    let checksum = if block.last && frame.checksum { 4 } else { 0 };
+                    frame.left = block.stored as u64 + checksum;
                     return (State::Frame(frame), Flow::Go);
                 }
             }

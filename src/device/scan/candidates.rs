@@ -1,19 +1,19 @@
 //! Hits of the search, validated: each either begins device code or is nothing.
 
 use crate::device::cubin::{CubinHead, HEAD_LEN};
-use crate::device::fatbin::{FatbinHeader, HEADER_LEN, looks_like_entry};
-use crate::device::hunt::{FRAME_HEAD_MAX, FrameHead, block_head};
+use crate::device::fatbin::{FatbinHeader, HEADER_LEN};
+use crate::device::hunt::{BlockCoding, BlockHead, FRAME_HEAD_MAX, FrameHead};
 use crate::device::image::{ImageKey, ImageKind};
 use crate::device::inspect::{FRAME_MAX, Notes, frame_pieces, resolve_bare_cubin};
 use crate::device::le::u64_at;
 use crate::device::owner::Owner;
 use crate::device::payload::{Coding, Peek, Piece};
-use crate::device::ptx;
+use crate::device::ptx::{self, NoHead};
 use crate::device::tally::Images;
 use crate::problem::ProblemKind;
 
 use super::bare::{BareCubin, BarePtx, Frame};
-use super::skip::FATBIN_PROBE;
+use super::skip::begins_fatbin;
 use super::walk::Walk;
 use super::{Scanner, State};
 
@@ -23,9 +23,18 @@ const BARE_CUBIN_HEAD: u64 = 4 << 20;
 /// Largest section table of a bare cubin that is read.
 const SECTION_TABLE_MAX: u64 = 4 << 20;
 /// Candidates that were no fatbins, remembered until the sections are known.
-const SUSPECTS_MAX: usize = 64;
+const SUSPECTS_MAX: usize = 1 << 16;
 /// Device-link records remembered.
 const LINKS_MAX: usize = 4096;
+
+/// Bytes of one file that are looked at for the directives of PTX behind long comments.
+const COMMENTS_FREE: u64 = 64 << 20;
+/// What it takes to look into a zstd frame, in bytes, beside those of its first block.
+const FRAME_COST: u64 = 4 << 10;
+/// Bytes of zstd frames that are looked into in any file.
+const FRAMES_FREE: u64 = 64 << 20;
+/// Bytes more for every byte of the file.
+const FRAMES_RATIO: u64 = 4;
 
 /// What became of a hit.
 pub(super) enum Candidate {
@@ -37,17 +46,14 @@ pub(super) enum Candidate {
 
 impl Scanner<'_> {
     pub(super) fn fatbin_candidate(&mut self, data: &[u8], at: u64, eof: bool) -> Candidate {
-        if data.len() < FATBIN_PROBE && !eof {
-            return Candidate::Need(FATBIN_PROBE);
-        }
+        let begins = match begins_fatbin(data) {
+            Err(need) if !eof => return Candidate::Need(need),
+            begins => begins.unwrap_or(false),
+        };
         let header = FatbinHeader::parse(data);
         let header_len = header.map_or(HEADER_LEN, |header| usize::from(header.header_len));
-        if data.len() < header_len + 4 && !eof {
-            return Candidate::Need(header_len + 4);
-        }
-        let entry = data.get(header_len..).unwrap_or_default();
         // A file that begins with a fatbin is one, whatever its entries are like.
-        let plausible = looks_like_entry(entry) || at == 0 && data.len() >= header_len;
+        let plausible = begins || at == 0 && data.len() >= header_len;
         let Some(header) = header.filter(|_| plausible) else {
             if at == 0 {
                 let detail = "the file begins like a fatbin and does not go on like one";
@@ -56,6 +62,11 @@ impl Scanner<'_> {
                     .push(at, ProblemKind::MalformedFatbin, detail);
             } else if self.found.suspects.len() < SUSPECTS_MAX {
                 self.found.suspects.push(at);
+            } else {
+                let detail = "more places look like damaged fatbins than are remembered";
+                self.found
+                    .problems
+                    .push_once(at, ProblemKind::LimitExceeded, detail);
             }
             return Candidate::Reject;
         };
@@ -137,29 +148,52 @@ impl Scanner<'_> {
         Candidate::Accept(State::Cubin(Box::new(cubin)), 0)
     }
 
-    pub(super) fn frame_candidate(&self, data: &[u8], at: u64, eof: bool) -> Candidate {
-        if data.len() < FRAME_HEAD_MAX + 3 && !eof {
-            return Candidate::Need(FRAME_HEAD_MAX + 3);
+    pub(super) fn frame_candidate(&mut self, data: &[u8], at: u64, eof: bool) -> Candidate {
+        if data.len() < FRAME_HEAD_MAX + BlockHead::LEN && !eof {
+            return Candidate::Need(FRAME_HEAD_MAX + BlockHead::LEN);
         }
         let Some(head) = FrameHead::parse(data) else {
             return Candidate::Reject;
         };
-        let Some((_, stored)) = data.get(head.len..).and_then(block_head) else {
+        let Some(block) = data.get(head.len..).and_then(BlockHead::parse) else {
             return Candidate::Reject;
         };
-        // zstd gives nothing out before it has a whole block
-        let first_block = head.len + 3 + stored;
-        if data.len() < first_block && !eof {
-            return Candidate::Need(first_block);
+        let begin = head.len + BlockHead::LEN;
+        let (enough, cost) = match block.coding {
+            BlockCoding::Raw => (begin + block.stored.min(HEAD_LEN), FRAME_COST),
+            // zstd gives nothing out before it has a whole block
+            BlockCoding::Compressed => (begin + block.stored, FRAME_COST + block.stored as u64),
+            // no cubin begins with one byte again and again
+            BlockCoding::Repeated => return Candidate::Reject,
+        };
+        let raw = block.coding == BlockCoding::Raw;
+        if !raw && !self.affords_frame(at, cost) {
+            return Candidate::Reject;
         }
-        let mut peek = Peek::new(Coding::Zstd, vec![Piece::new(0, HEAD_LEN)], HEAD_LEN as u64);
-        peek.push(data.get(..first_block).unwrap_or(data));
-        let (pieces, _) = peek.finish();
-        let unpacked = pieces.first().map(Vec::as_slice).unwrap_or_default();
-        let Some(cubin) = CubinHead::parse(unpacked) else {
+        if data.len() < enough && !eof {
+            return Candidate::Need(enough);
+        }
+        let stored = data.get(..enough).unwrap_or(data);
+        let unpacked = if raw {
+            stored.get(begin..).unwrap_or_default().to_vec()
+        } else {
+            self.found.frames_tried += cost;
+            let pieces = vec![Piece::new(0, HEAD_LEN)];
+            let mut peek = Peek::new(Coding::Zstd, pieces, HEAD_LEN as u64);
+            peek.push(stored);
+            peek.finish().0.pop().unwrap_or_default()
+        };
+        let Some(cubin) = CubinHead::parse(&unpacked) else {
             return Candidate::Reject;
         };
-        let Some(key) = resolve_bare_cubin(unpacked, None, &mut Notes::new(self.recogniser)) else {
+        if raw {
+            if !self.affords_frame(at, cost) {
+                return Candidate::Reject;
+            }
+            self.found.frames_tried += cost;
+        }
+        let notes = &mut Notes::new(self.recogniser);
+        let Some(key) = resolve_bare_cubin(&unpacked, None, notes) else {
             return Candidate::Reject;
         };
         let pieces = frame_pieces(
@@ -180,27 +214,52 @@ impl Scanner<'_> {
         Candidate::Accept(State::Frame(Box::new(frame)), head.len)
     }
 
-    pub(super) fn ptx_candidate(&self, data: &[u8], at: u64, eof: bool) -> Candidate {
+    /// Whether a frame may be looked into that takes so many bytes to. Honest files hold frames that lie
+    /// behind each other, so one in which each hides more and more gets no more than that.
+    fn affords_frame(&mut self, at: u64, cost: u64) -> bool {
+        let earned = at.saturating_mul(FRAMES_RATIO).saturating_add(FRAMES_FREE);
+        let affords = self.found.frames_tried.saturating_add(cost) <= earned;
+        if !affords {
+            let detail = "more places look like zstd frames than are looked into";
+            self.found
+                .problems
+                .push_once(at, ProblemKind::LimitExceeded, detail);
+        }
+        affords
+    }
+
+    pub(super) fn ptx_candidate(&mut self, data: &[u8], at: u64, eof: bool) -> Candidate {
         let follows = data.get(8).copied();
         if follows.is_some_and(|byte| !byte.is_ascii_whitespace()) {
             return Candidate::Reject;
         }
-        if data.len() < ptx::HEAD_MAX && !eof {
-            return Candidate::Need(ptx::HEAD_MAX);
+        let mut len = ptx::HEAD_MAX;
+        let (text, head) = loop {
+            if data.len() < len && !eof {
+                return Candidate::Need(len);
+            }
+            let window = data.get(..len).unwrap_or(data);
+            // most hits are no directives, and that is cheap to see
+            let head = ptx::parse_head(window);
+            let cut = head == Err(NoHead::Cut) && window.len() == len;
+            if head == Err(NoHead::Other) || cut && !self.affords_comment(at, len) {
+                break (window, head);
+            }
+            let text = ptx::text_of(window);
+            let head = ptx::parse_head(text);
+            let cut = head == Err(NoHead::Cut) && text.len() == len;
+            if !cut || !self.affords_comment(at, 2 * len) {
+                break (text, head);
+            }
+            len *= 2;
+        };
+        if len > ptx::HEAD_MAX || head == Err(NoHead::Cut) {
+            self.found.comments_read += len as u64;
         }
-        let head = data.get(..ptx::HEAD_MAX).unwrap_or(data);
-        // most hits are no directives, and that is cheap to see; a comment may be in any alphabet
-        let text = ptx::parse_head(head).and_then(|_| {
-            let end = head
-                .iter()
-                .position(|byte| !ptx::is_text(*byte) && byte.is_ascii());
-            head.get(..end.unwrap_or(head.len()))
-        });
-        let text = text.unwrap_or_default();
-        let whole = text.len() < head.len();
-        let Some(head) = ptx::parse_head(text) else {
+        let Ok(head) = head else {
             return Candidate::Reject;
         };
+        let whole = text.len() < data.len().min(len);
         let key = ImageKey {
             kind: ImageKind::Ptx,
             target: Some(head.target),
@@ -224,12 +283,32 @@ impl Scanner<'_> {
         )
     }
 
-    pub(super) fn device_link(&mut self, data: &[u8], eof: bool) -> Candidate {
+    /// Whether so many bytes may be looked at for directives behind comments.
+    fn affords_comment(&mut self, at: u64, len: usize) -> bool {
+        let most = COMMENTS_FREE.saturating_sub(self.found.comments_read);
+        let affords = len <= ptx::COMMENTS_MAX && len as u64 <= most;
+        if !affords {
+            let detail = "comments behind `.version` are longer than is looked at for a `.target`";
+            self.found
+                .problems
+                .push_once(at, ProblemKind::LimitExceeded, detail);
+        }
+        affords
+    }
+
+    pub(super) fn device_link(&mut self, data: &[u8], at: u64, eof: bool) -> Candidate {
         if data.len() < 16 && !eof {
             return Candidate::Need(16);
         }
-        if let Some(address) = u64_at(data, 8).filter(|_| self.found.links.len() < LINKS_MAX) {
-            self.found.links.push(address);
+        match u64_at(data, 8) {
+            Some(address) if self.found.links.len() < LINKS_MAX => self.found.links.push(address),
+            Some(_) => {
+                let detail = "more records of device links than are remembered";
+                self.found
+                    .problems
+                    .push_once(at, ProblemKind::LimitExceeded, detail);
+            }
+            None => {}
         }
         Candidate::Reject
     }

@@ -24,6 +24,7 @@ use super::inspect::{Notes, Resolved};
 use super::owner::{Owner, Recognise, Recogniser};
 use super::payload::Coding;
 use super::report::{Problems, Scanned};
+use super::sniff::is_named_ptx;
 use super::tally::{Images, Tally, Unit};
 
 use bare::{BareCubin, BarePtx, Frame};
@@ -61,6 +62,12 @@ pub(in crate::device) struct Found {
     pub(in crate::device) problems: Problems,
     /// Bytes that payloads were unpacked to.
     unpacked: u64,
+    /// Bytes of zstd frames that were looked into, to see whether they hold a cubin.
+    frames_tried: u64,
+    /// Bytes that were looked at for the directives of PTX behind long comments.
+    comments_read: u64,
+    /// Whether the file is named as PTX.
+    pub(in crate::device) named_ptx: bool,
     /// Addresses of device-linked fatbins.
     pub(in crate::device) links: Vec<u64>,
     /// Offsets of fatbin magics that no fatbin follows.
@@ -109,6 +116,9 @@ impl<'r> Scanner<'r> {
                 toolkits: BTreeSet::new(),
                 problems: Problems::default(),
                 unpacked: 0,
+                frames_tried: 0,
+                comments_read: 0,
+                named_ptx: false,
                 links: Vec::new(),
                 suspects: Vec::new(),
             },
@@ -119,6 +129,13 @@ impl<'r> Scanner<'r> {
     #[must_use]
     pub fn with_recogniser(mut self, recognise: Recognise<'r>) -> Self {
         self.recogniser = Recogniser(Some(recognise));
+        self
+    }
+
+    /// Says what the file is called: one that is named as PTX and shows none is a problem.
+    #[must_use]
+    pub fn named(mut self, name: &str) -> Self {
+        self.found.named_ptx = is_named_ptx(name);
         self
     }
 
@@ -236,7 +253,7 @@ impl<'r> Scanner<'r> {
                 Signature::Elf => self.cubin_candidate(rest, at, eof),
                 Signature::ZstdFrame => self.frame_candidate(rest, at, eof),
                 Signature::Ptx => self.ptx_candidate(rest, at, eof),
-                Signature::DeviceLink => self.device_link(rest, eof),
+                Signature::DeviceLink => self.device_link(rest, at, eof),
             };
             match candidate {
                 Candidate::Reject => from = hit + 1,

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-use crate::device::fatbin::{FatbinHeader, HEADER_LEN, MAGIC, looks_like_entry};
+use crate::device::fatbin::{ENTRY_PROBE, FatbinHeader, HEADER_LEN, MAGIC, looks_like_entry};
 
 /// What a fatbin begins with, wherever one may have been hidden behind a bogus size.
 pub(super) static NESTED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(&MAGIC));
@@ -63,6 +63,7 @@ pub(super) fn begins_fatbin(data: &[u8]) -> Result<bool, usize> {
         return Ok(false);
     };
     let header_len = usize::from(header.header_len);
-    let need = header_len + FATBIN_PROBE - HEADER_LEN;
-    data.get(header_len..need).map(looks_like_entry).ok_or(need)
+    data.get(header_len..)
+        .and_then(|entry| looks_like_entry(entry, header.claimed_len))
+        .ok_or(header_len + ENTRY_PROBE)
 }

@@ -1,8 +1,10 @@
 //! The JSON form of an inventory: what `inspect --format json` prints and `check --inventory` reads.
 //!
 //! The form is a contract (`smgate/inspect/1`): fields may be added, none removed or changed. `images` and
-//! `fatbins` are sums for readers; `classes` holds what a verdict needs and is what is read back.
+//! `fatbins` are sums for readers; `classes` holds what a verdict needs and is what is read back, if the sums
+//! agree with it.
 
+mod consistent;
 mod read;
 mod write;
 
@@ -10,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cuda::{PtxIsa, ToolkitVersion};
 use crate::error::{Error, ErrorKind};
+use crate::escape::in_json;
 
 use super::Inventory;
 
@@ -82,7 +85,7 @@ struct LibraryForm {
 }
 
 /// Equal images over the whole library.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct ImageSum {
     kind: String,
     target: Option<String>,
@@ -145,14 +148,14 @@ pub fn to_json(inventory: &Inventory) -> serde_json::Result<String> {
         schema: SCHEMA.to_owned(),
         artifacts: inventory.artifacts.iter().map(ArtifactForm::from).collect(),
     };
-    serde_json::to_string_pretty(&document)
+    Ok(in_json(serde_json::to_string_pretty(&document)?))
 }
 
 /// Reads what [`to_json`] wrote. `origin` names the text in errors.
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Data`] where the text is not such a form, or of a newer version.
+/// [`ErrorKind::Data`] where the text is not such a form, contradicts itself, or is of a newer version.
 pub fn from_json(origin: &str, text: &str) -> Result<Inventory, Error> {
     let invalid = |detail: String| {
         Error::new(
@@ -161,6 +164,8 @@ pub fn from_json(origin: &str, text: &str) -> Result<Inventory, Error> {
         )
         .with_hint("write one with `smgate inspect --format json INPUT... > FILE`")
     };
+    // editors and shells of Windows put it there
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let version: Version =
         serde_json::from_str(text).map_err(|error| invalid(error.to_string()))?;
     if version.schema != SCHEMA {

@@ -9,6 +9,7 @@ use crate::locator::Locator;
 use crate::platform::Platform;
 use crate::problem::{Extent, Problem, ProblemKind};
 
+use super::consistent;
 use super::{ArtifactForm, ClassForm, ClassImage, LibraryForm, ProblemForm};
 
 impl ArtifactForm {
@@ -29,6 +30,14 @@ impl ArtifactForm {
             .libraries
             .into_iter()
             .map(|form| form.into_library(&packages));
+        let libraries: Vec<Library> = libraries.collect::<Result<_, _>>()?;
+        let seen = Seen {
+            files: self.files.seen,
+            with_device_code: self.files.with_device_code,
+            unopened: self.files.unopened,
+        };
+        consistent::seen(seen, &libraries)
+            .map_err(|what| format!("`files` of artifact `{}`: {what}", self.input))?;
         let problems = self.problems.into_iter().map(|form| form.into_problem(&at));
         let platforms = self.platforms.iter().map(|text| text.parse::<Platform>());
         Ok(Artifact {
@@ -46,13 +55,9 @@ impl ArtifactForm {
                 .collect(),
             python_tags: self.python_tags,
             platforms: platforms.filter_map(Result::ok).collect(),
-            libraries: libraries.collect::<Result<_, _>>()?,
+            libraries,
             problems: problems.collect::<Result<_, _>>()?,
-            seen: Seen {
-                files: self.files.seen,
-                with_device_code: self.files.with_device_code,
-                unopened: self.files.unopened,
-            },
+            seen,
             packages,
             input: self.input,
         })
@@ -84,7 +89,7 @@ impl LibraryForm {
                     })?,
             ),
         };
-        Ok(Library {
+        let library = Library {
             path: self.path,
             package,
             size: self.size,
@@ -104,7 +109,10 @@ impl LibraryForm {
                 .into_iter()
                 .map(ClassForm::into_code)
                 .collect::<Result<_, _>>()?,
-        })
+        };
+        consistent::library(&library, self.fatbins, &self.images)
+            .map_err(|(at, what)| format!("`{at}` of library `{}`: {what}", library.path))?;
+        Ok(library)
     }
 }
 

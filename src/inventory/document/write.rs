@@ -88,7 +88,7 @@ impl LibraryForm {
 }
 
 /// The flat sum over a library: all entries, fatbins and bare images alike.
-fn sum_images(library: &Library) -> Vec<ImageSum> {
+pub(super) fn sum_images(library: &Library) -> Vec<ImageSum> {
     type Key = (ImageKind, Option<SmTarget>, Option<PtxIsa>, bool, bool);
     let mut sums: BTreeMap<Key, (u64, u64)> = BTreeMap::new();
     for code in &library.code {
@@ -98,7 +98,8 @@ fn sum_images(library: &Library) -> Vec<ImageSum> {
             let sum = sums
                 .entry((key.kind, key.target, key.isa, code.own, relocatable))
                 .or_default();
-            sum.0 += image.per_fatbin * code.class.count;
+            let images = image.per_fatbin.saturating_mul(code.class.count);
+            sum.0 = sum.0.saturating_add(images);
             sum.1 = sum.1.saturating_add(image.bytes);
         }
     }

@@ -130,3 +130,21 @@ fn places_outside_the_text_do_no_harm() {
     }
     assert!(one("", 0..0).render(false).contains("wrong"));
 }
+
+#[test]
+fn control_characters_of_the_file_are_escaped_and_the_columns_stay_those_of_the_file() {
+    let text = "a: \u{9b}1m\u{202e}x\tb\n";
+    let at = text.find('x').unwrap();
+    let diagnostics = one(text, at..at + 1);
+    let only = diagnostics.iter().next().unwrap();
+    assert_eq!((only.line, only.column), (1, 8));
+    insta::assert_snapshot!(diagnostics.render(false), @r"
+        error: wrong
+         --> p.yaml:1:8
+          |
+        1 | a: �1m�x    b
+          |        ^
+          |
+          = help: do this
+        ");
+}

@@ -135,7 +135,18 @@ impl Dir {
     /// What a link inside the tree leads to is walked under its own name. A link out of the tree
     /// is reported where it leads to a library, or to a directory that holds one.
     fn judge_link(&mut self, link: &Path, name: &[u8], root: &Path) {
-        let target = fs::canonicalize(link).ok();
+        let target = match fs::canonicalize(link) {
+            Ok(target) => Some(target),
+            Err(error) if leads_nowhere(&error) => None,
+            // what it leads to may be there for whoever runs the program
+            Err(error) => {
+                let detail = format!("a link that cannot be followed: {error}");
+                let at = self.at.member(&MemberName::from_bytes(name));
+                let fault = Fault::new(ProblemKind::NotFollowed, detail);
+                self.problems.push(fault.at(at, Extent::Member));
+                return;
+            }
+        };
         let outside = target.filter(|target| !target.starts_with(root));
         let what = outside.and_then(|target| {
             if target.is_dir() {
@@ -175,14 +186,28 @@ fn join(prefix: &[u8], name: &[u8]) -> Vec<u8> {
     [prefix, name].join(&b'/')
 }
 
+/// Whether nothing is where a link leads.
+fn leads_nowhere(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}
+
 /// Whether a directory outside of the tree holds a library, by name. One that is too large to tell
-/// is taken for one that does.
+/// or that may not be read is taken for one that does.
 fn holds_library(dir: PathBuf) -> bool {
     const LOOKED_AT: usize = 10_000;
     let mut looked_at = 0;
     let mut pending = vec![dir];
     while let Some(dir) = pending.pop() {
-        for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let Ok(entries) = fs::read_dir(dir) else {
+            return true;
+        };
+        for entry in entries {
+            let Ok(entry) = entry else {
+                return true;
+            };
             looked_at += 1;
             if looked_at > LOOKED_AT || is_library(&entry.path()) {
                 return true;

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::{Dir, DirFile, Package};
 use crate::Extent;
 use crate::archive::{Fault, SharedBytes};
-use crate::limits::Limits;
+use crate::limits::{LimitHit, Limits};
 use crate::source::bounded::read_metadata;
 use crate::source::wheel::metadata::Headers;
 use crate::source::wheel::record::Record;
@@ -115,8 +115,8 @@ fn find(file: usize, name: &[u8]) -> Option<Found> {
 fn read_package(dir: &mut Dir, found: &Found, limits: &Limits) -> Option<Package> {
     let file = dir.files.get(found.file)?;
     let metadata = file.name.clone();
-    let headers = match read_file(file, limits) {
-        Ok(bytes) => Headers::parse(&bytes),
+    let headers = match read_file(file, limits).and_then(|bytes| Headers::parse(&bytes)) {
+        Ok(headers) => headers,
         Err(fault) => {
             dir.problems
                 .push(fault.at(dir.at.member(&metadata), Extent::Member));
@@ -145,7 +145,7 @@ fn owned_files(dir: &mut Dir, found: &Found, limits: &Limits) -> Vec<usize> {
     let Some(list) = list.and_then(|list| dir.files.get(list)) else {
         return owned;
     };
-    let paths = read_file(list, limits).and_then(|bytes| listed(&bytes, found.egg));
+    let paths = read_file(list, limits).and_then(|bytes| listed(&bytes, found.egg, limits));
     match paths {
         Ok(paths) => owned.extend(paths.iter().filter_map(|path| {
             let name = resolve(&found.base, path)?;
@@ -160,14 +160,20 @@ fn owned_files(dir: &mut Dir, found: &Found, limits: &Limits) -> Vec<usize> {
 }
 
 /// The paths of a `RECORD`, or of an `installed-files.txt`, which has one a line.
-fn listed(bytes: &[u8], egg: bool) -> Result<Vec<Vec<u8>>, Fault> {
+fn listed(bytes: &[u8], egg: bool, limits: &Limits) -> Result<Vec<Vec<u8>>, Fault> {
     if egg {
         let lines = bytes
             .split(|byte| *byte == b'\n')
-            .map(|line| line.trim_ascii().to_owned());
-        return Ok(lines.collect());
+            .map(|line| line.trim_ascii().to_owned())
+            .filter(|line| !line.is_empty());
+        let most = usize::try_from(limits.members).unwrap_or(usize::MAX);
+        let paths: Vec<_> = lines.take(most.saturating_add(1)).collect();
+        if paths.len() > most {
+            return Err(LimitHit::Members(limits.members).into());
+        }
+        return Ok(paths);
     }
-    Ok(Record::parse(bytes)?
+    Ok(Record::parse(bytes, limits)?
         .paths()
         .map(<[u8]>::to_owned)
         .collect())

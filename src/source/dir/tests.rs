@@ -145,6 +145,34 @@ fn stops_at_the_limit_of_files_and_says_so() {
 }
 
 #[test]
+fn lists_of_too_many_files_are_problems_of_those_files() {
+    let dir = tree(&[
+        ("e.egg-info/PKG-INFO", "Name: e\n"),
+        ("e.egg-info/installed-files.txt", &"a\n".repeat(6)),
+        ("r-1.dist-info/METADATA", "Name: r\n"),
+        ("r-1.dist-info/RECORD", &"a,,\n".repeat(6)),
+    ]);
+    let limits = Limits {
+        members: 5,
+        ..Limits::default()
+    };
+    let walked = Dir::open(dir.path(), Locator::root(0, "env"), &limits);
+    let reported: Vec<_> = walked
+        .problems
+        .iter()
+        .map(|problem| (problem.at.inner(), problem.kind))
+        .collect();
+    let kind = ProblemKind::LimitExceeded;
+    assert_eq!(
+        reported,
+        [
+            ("e.egg-info/installed-files.txt".to_owned(), kind),
+            ("r-1.dist-info/RECORD".to_owned(), kind)
+        ]
+    );
+}
+
+#[test]
 fn metadata_beyond_the_limit_is_a_problem_of_that_file() {
     let dir = tree(&[("x-1.dist-info/METADATA", "Name: other\n")]);
     let limits = Limits {
@@ -181,12 +209,40 @@ mod unix {
         symlink("a.so.1", dir.path().join("lib/a.so")).unwrap();
         symlink("lib", dir.path().join("lib64")).unwrap();
         symlink(".", dir.path().join("lib/loop")).unwrap();
-        symlink("self.so", dir.path().join("self.so")).unwrap();
+        symlink("lib/a.so.1/x", dir.path().join("below-a-file.so")).unwrap();
         symlink("nowhere.so", dir.path().join("dangling.so")).unwrap();
         let walked = walk(dir.path());
         assert_eq!(names(&walked), ["lib/a.so.1"]);
         assert_eq!(walked.links_skipped, 5);
         assert!(walked.problems.is_empty(), "{:?}", walked.problems);
+    }
+
+    #[test]
+    fn links_that_cannot_be_resolved_are_problems() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let outside = tree(&[("closed/in/x.so", "")]);
+        let dir = tree(&[("a.py", "")]);
+        symlink("self.so", dir.path().join("self.so")).unwrap();
+        symlink("n".repeat(300), dir.path().join("too-long")).unwrap();
+        let target = outside.path().join("closed/in/x.so");
+        symlink(&target, dir.path().join("x.so")).unwrap();
+        let closed = outside.path().join("closed");
+        fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
+        let walked = walk(dir.path());
+        fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();
+        let reported: Vec<_> = walked
+            .problems
+            .iter()
+            .map(|problem| (problem.at.inner(), problem.kind))
+            .collect();
+        // whoever may read everything sees a library out of the tree instead: a problem as well
+        let kind = ProblemKind::NotFollowed;
+        assert_eq!(
+            reported,
+            ["self.so", "too-long", "x.so"].map(|name| (name.to_owned(), kind))
+        );
+        assert_eq!(walked.links_skipped, 0);
     }
 
     #[test]

@@ -51,7 +51,7 @@ pub(super) fn python_tags(python: &str, abi: &str) -> Vec<String> {
 }
 
 /// Combinations that are kept; wheels have a handful.
-const MOST_TAGS: usize = 256;
+pub(super) const MOST_TAGS: usize = 256;
 
 /// Why a text is no wheel file name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

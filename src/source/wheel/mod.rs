@@ -127,19 +127,34 @@ impl Wheel {
         let Some(dist_info) = self.choose_dist_info() else {
             return;
         };
-        if let Some(bytes) = self.metadata_file(&dist_info, "METADATA", limits) {
-            self.read_metadata(&dist_info, &Headers::parse(&bytes));
+        let headers = |bytes: &[u8]| Headers::parse(bytes);
+        if let Some(headers) = self.parsed(&dist_info, "METADATA", limits, headers) {
+            self.read_metadata(&dist_info, &headers);
         }
-        if let Some(bytes) = self.metadata_file(&dist_info, "WHEEL", limits) {
-            self.read_wheel(&dist_info, &Headers::parse(&bytes));
+        if let Some(headers) = self.parsed(&dist_info, "WHEEL", limits, headers) {
+            self.read_wheel(&dist_info, &headers);
         }
-        if let Some(bytes) = self.metadata_file(&dist_info, "RECORD", limits) {
-            match Record::parse(&bytes) {
-                Ok(record) => self.count_recorded(&dist_info, &record),
-                Err(fault) => {
-                    let at = self.at.member(&file_of(&dist_info, "RECORD"));
-                    self.problems.push(fault.at(at, Extent::Part));
-                }
+        let record = |bytes: &[u8]| Record::parse(bytes, limits);
+        if let Some(record) = self.parsed(&dist_info, "RECORD", limits, record) {
+            self.count_recorded(&dist_info, &record);
+        }
+    }
+
+    /// A file in the `.dist-info` directory, parsed; where it cannot be, a problem.
+    fn parsed<T>(
+        &mut self,
+        dist_info: &str,
+        file: &str,
+        limits: &Limits,
+        parse: impl FnOnce(&[u8]) -> Result<T, Fault>,
+    ) -> Option<T> {
+        let bytes = self.metadata_file(dist_info, file, limits)?;
+        match parse(&bytes) {
+            Ok(parsed) => Some(parsed),
+            Err(fault) => {
+                let at = self.at.member(&file_of(dist_info, file));
+                self.problems.push(fault.at(at, Extent::Part));
+                None
             }
         }
     }
@@ -264,13 +279,18 @@ impl Wheel {
         let is_true = |value: &str| value.eq_ignore_ascii_case("true");
         self.pure = headers.first("root-is-purelib").map(is_true);
         if self.filename.is_none() {
-            let tags = headers.all("tag").filter_map(|tag| tag.rsplit('-').next());
-            self.take_platforms(Platforms::of(tags.flat_map(|set| set.split('.'))));
+            match headers.platform_tags() {
+                Ok(tags) => self.take_platforms(Platforms::of(tags)),
+                Err(fault) => {
+                    self.malformed(Some(&file_of(dist_info, "WHEEL")), fault.detail);
+                    return;
+                }
+            }
             let tags = headers.all("tag").filter_map(|tag| {
                 let mut parts = tag.splitn(3, '-');
                 Some(filename::python_tags(parts.next()?, parts.next()?))
             });
-            self.python_tags = tags.flatten().collect();
+            self.python_tags = tags.flatten().take(filename::MOST_TAGS).collect();
             self.python_tags.sort();
             self.python_tags.dedup();
         }

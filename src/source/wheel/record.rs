@@ -5,6 +5,7 @@
 
 use crate::ProblemKind;
 use crate::archive::Fault;
+use crate::limits::{LimitHit, Limits};
 
 /// The paths that a `RECORD` lists.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -15,7 +16,17 @@ pub struct Record {
 
 impl Record {
     /// Reads a `RECORD`; hashes and sizes are left aside.
-    pub fn parse(bytes: &[u8]) -> Result<Self, Fault> {
+    ///
+    /// # Errors
+    ///
+    /// What is no such list, and one of more files than an archive may have members.
+    pub fn parse(bytes: &[u8], limits: &Limits) -> Result<Self, Fault> {
+        // A row has two commas and those in its name; a row of nothing else would have millions of fields.
+        let commas = memchr::memchr_iter(b',', bytes).count() as u64;
+        let too_many = || Fault::from(LimitHit::Members(limits.members));
+        if commas / 4 > limits.members {
+            return Err(too_many());
+        }
         let mut rows = csv::ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
@@ -24,6 +35,9 @@ impl Record {
         let mut paths = Vec::new();
         loop {
             match rows.read_byte_record(&mut row) {
+                Ok(true) if paths.len() as u64 >= limits.members => {
+                    return Err(too_many());
+                }
                 Ok(true) => paths.extend(row.get(0).filter(|path| !path.is_empty()).map(Vec::from)),
                 Ok(false) => break,
                 Err(error) => {
@@ -60,12 +74,33 @@ mod tests {
     fn reads_rows_as_python_does() {
         let record = Record::parse(
             b"b.py,sha256=x,10\r\na.so,,\n\"c, d.py\",sha256=y,1\n\n../../bin/tool,,\nb.py\n\xff,,\n",
+            &Limits::default(),
         )
         .unwrap();
         let paths: Vec<_> = record.paths().collect();
         let expected: [&[u8]; 5] = [b"../../bin/tool", b"a.so", b"b.py", b"c, d.py", b"\xff"];
         assert_eq!(paths, expected);
         assert!(record.contains(b"a.so") && !record.contains(b"a"));
-        assert_eq!(Record::parse(b"").unwrap().paths().len(), 0);
+        assert_eq!(
+            Record::parse(b"", &Limits::default())
+                .unwrap()
+                .paths()
+                .len(),
+            0
+        );
+    }
+
+    #[test]
+    fn a_list_of_too_many_files_is_a_fault() {
+        let limits = Limits {
+            members: 3,
+            ..Limits::default()
+        };
+        assert!(Record::parse(b"a\nb\nc\n", &limits).is_ok());
+        assert!(Record::parse(b"a,sha256=x,1\nb,,\nc,,\n", &limits).is_ok());
+        for list in ["a\nb\nc\nd\n".to_owned(), ",".repeat(100)] {
+            let fault = Record::parse(list.as_bytes(), &limits).unwrap_err();
+            assert_eq!(fault.kind, ProblemKind::LimitExceeded);
+        }
     }
 }

@@ -255,7 +255,7 @@ proptest::proptest! {
         let _verdict = same_version(&text, &other);
         proptest::prop_assert!(same_version(&text, &text));
         let _headers = Headers::parse(text.as_bytes());
-        let _record = Record::parse(text.as_bytes());
+        let _record = Record::parse(text.as_bytes(), &Limits::default());
         let _platforms = Platforms::of([text.as_str()]);
         let _installed = Installed::of(text.as_bytes());
     }

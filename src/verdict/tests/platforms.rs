@@ -20,6 +20,11 @@ fn assert_outcomes(rows: &[(&str, &Input, &str, &str)]) {
     }
 }
 
+/// What is said beside the first row.
+fn row_notes(input: &Input, platform: &str) -> Vec<String> {
+    check(input, &policy(platform)).matrix.swap_remove(0).notes
+}
+
 #[test]
 fn tags_of_another_platform_are_a_mismatch() {
     let so = || lib("pkg/_C.so").fatbin("sm_80 sm_90", 3);
@@ -51,6 +56,20 @@ fn tags_of_another_platform_are_a_mismatch() {
     let finding = check(&unknown, &policy("linux/amd64"));
     let finding = only(&finding, Code::PlatformMismatch);
     assert!(finding.evidence[0].contains("linux_riscv64"), "{finding:?}");
+    // the row says it too
+    assert_eq!(
+        row_notes(&linux, "windows/amd64"),
+        ["built for linux/amd64"]
+    );
+    assert_eq!(
+        row_notes(&both, "windows/amd64"),
+        ["built for linux/amd64, linux/arm64"]
+    );
+    assert_eq!(
+        row_notes(&unknown, "linux/amd64"),
+        ["built for linux_riscv64"]
+    );
+    assert!(row_notes(&linux, "linux/amd64").is_empty());
     // what the wrong file needs is no advice
     let old = lib("pkg/_C.so").fatbin("sm_70", 3).needs("libcudart.so.13");
     let evaluation = check(
@@ -91,6 +110,8 @@ fn a_library_for_another_cpu_is_a_mismatch_whatever_the_tags() {
             finding.evidence[0].contains("is built for linux/arm64"),
             "{what}: {finding:?}"
         );
+        let notes = row_notes(input, "linux/amd64");
+        assert_eq!(notes, ["built for linux/arm64"], "{what}");
     }
     assert_outcomes(&[
         ("any", &any, "linux/arm64", "pass"),

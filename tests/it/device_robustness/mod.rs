@@ -6,6 +6,7 @@ mod chunks;
 mod cost;
 mod fatbins;
 mod hosts;
+mod limits;
 mod mutation;
 mod truncation;
 

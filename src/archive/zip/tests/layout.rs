@@ -227,3 +227,21 @@ fn says_what_is_no_archive() {
         ProblemKind::Truncated
     );
 }
+
+#[test]
+fn members_that_share_bytes_are_not_read() {
+    let mut builder = plain();
+    // every record points at the first member's stream
+    for entry in &mut builder.entries {
+        entry.offset = Some(0);
+    }
+    let opened = open(builder.build());
+    let readable: Vec<_> = opened
+        .zip
+        .members()
+        .iter()
+        .map(ZipMember::is_readable)
+        .collect();
+    assert_eq!(readable, [true, false]);
+    assert!(kinds(&opened).contains(&ProblemKind::OverlappingMembers));
+}

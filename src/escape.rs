@@ -1,0 +1,74 @@
+//! Foreign text on its way to a terminal or a log: names of files and members, metadata, messages of others.
+//!
+//! Control characters could move the cursor or colour a verdict, bidirectional and zero-width characters
+//! could show a name as another; CI logs interpret them as terminals do, so all output is escaped alike.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// `text` with everything that a terminal could obey made visible.
+pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_dangerous) {
+        return Cow::Borrowed(text);
+    }
+    let escaped = text.chars().map(|c| match c {
+        c if is_dangerous(c) => c.escape_unicode().to_string(),
+        c => c.to_string(),
+    });
+    Cow::Owned(escaped.collect())
+}
+
+/// JSON with the same characters as escapes of JSON. They can only stand in its strings, and mean the same there;
+/// line feeds are its layout.
+pub(crate) fn in_json(json: String) -> String {
+    if !json.chars().any(|c| c != '\n' && is_dangerous(c)) {
+        return json;
+    }
+    let mut escaped = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c == '\n' || !is_dangerous(c) {
+            escaped.push(c);
+        } else {
+            let mut units = [0; 2];
+            for unit in c.encode_utf16(&mut units) {
+                let _infallible = write!(escaped, "\\u{unit:04x}");
+            }
+        }
+    }
+    escaped
+}
+
+/// Whether a terminal could obey a character, or show others in another order because of it.
+pub(crate) fn is_dangerous(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn makes_visible_what_a_terminal_would_obey() {
+        assert_eq!(visible("lib/a.so"), "lib/a.so");
+        assert_eq!(visible("gr\u{fc}n › x"), "gr\u{fc}n › x");
+        assert_eq!(visible("a\u{1b}[31mb"), "a\\u{1b}[31mb");
+        assert_eq!(visible("a\nPASS"), "a\\u{a}PASS");
+        assert_eq!(visible("a\u{202e}b\u{200b}"), "a\\u{202e}b\\u{200b}");
+    }
+
+    #[test]
+    fn json_keeps_its_value_and_its_layout() {
+        let value =
+            serde_json::json!({"a\u{9b}\u{202e}": ["\u{7f}\n\\", "gr\u{fc}n \u{1f600} \u{feff}"]});
+        let json = serde_json::to_string_pretty(&value).unwrap();
+        let escaped = in_json(json.clone());
+        assert!(escaped.contains("\"a\\u009b\\u202e\"") && escaped.contains("\\u007f\\n"));
+        assert!(escaped.contains("gr\u{fc}n \u{1f600} \\ufeff"), "{escaped}");
+        assert_eq!(escaped.lines().count(), json.lines().count());
+        assert!(!escaped.chars().any(|c| c != '\n' && is_dangerous(c)));
+        let read: serde_json::Value = serde_json::from_str(&escaped).unwrap();
+        assert_eq!(read, value);
+    }
+}

@@ -1,0 +1,62 @@
+//! Files that an option names: a policy, an inventory. Read whole, up to a size.
+
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::path::Path;
+
+use crate::error::{Error, ErrorKind};
+use crate::limits::read_capped;
+
+use super::shown;
+
+/// What stands in the way of reading something to its end: a pipe or a device may have none, and opening it may
+/// wait for ever.
+pub(super) fn what_it_is_instead(metadata: &Metadata) -> Option<&'static str> {
+    if metadata.is_dir() {
+        Some("a directory")
+    } else if metadata.is_file() {
+        None
+    } else {
+        Some("neither a regular file nor a directory")
+    }
+}
+
+/// Reads the file that an option names. A stream that this process was started with (`/dev/stdin`, or what a
+/// shell makes of `<(command)`) is read too: it has a writer.
+///
+/// # Errors
+///
+/// An error of `kind` for what cannot be read, is no file, or is larger than `most` bytes.
+pub(crate) fn read_named(path: &Path, most: u64, kind: ErrorKind) -> Result<Vec<u8>, Error> {
+    let cannot = |error: io::Error| {
+        Error::new(kind, format!("`{}` could not be read", shown(path)))
+            .with_hint("check the name, and that you may read it")
+            .with_source(error)
+    };
+    let is_what = |what: &str| {
+        Error::new(kind, format!("`{}` is {what}", shown(path)))
+            .with_hint("name a file, or give its content as `/dev/stdin`")
+    };
+    let metadata = fs::metadata(path).map_err(cannot)?;
+    if let Some(what) = what_it_is_instead(&metadata)
+        && !is_own_stream(path, &metadata)
+    {
+        return Err(is_what(what));
+    }
+    let file = File::open(path).map_err(cannot)?;
+    let (bytes, more) = read_capped(file, most).map_err(cannot)?;
+    if more {
+        let message = format!("`{}` is larger than {most} bytes", shown(path));
+        return Err(Error::new(kind, message).with_hint("check that it is the file that you mean"));
+    }
+    Ok(bytes)
+}
+
+/// Whether it is the name that Unix systems have for an open stream of this process.
+fn is_own_stream(path: &Path, metadata: &Metadata) -> bool {
+    let named = path == Path::new("/dev/stdin")
+        || path.parent().is_some_and(|directory| {
+            directory == Path::new("/dev/fd") || directory == Path::new("/proc/self/fd")
+        });
+    named && !metadata.is_dir()
+}

@@ -1,0 +1,48 @@
+//! Which rows of the matrix a finding is about, found without asking every row.
+
+use std::collections::BTreeMap;
+
+use super::{Finding, Row};
+
+/// The rows of a matrix, by artifact and by target.
+#[derive(Debug)]
+pub(crate) struct RowIndex<'r> {
+    rows: &'r [Row],
+    of_artifact: BTreeMap<usize, Vec<usize>>,
+    of_target: BTreeMap<(usize, &'r str), Vec<usize>>,
+}
+
+impl<'r> RowIndex<'r> {
+    pub(crate) fn new(rows: &'r [Row]) -> Self {
+        let mut of_artifact: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        let mut of_target: BTreeMap<(usize, &str), Vec<usize>> = BTreeMap::new();
+        for (index, row) in rows.iter().enumerate() {
+            of_artifact.entry(row.artifact).or_default().push(index);
+            let key = (row.artifact, row.target.as_str());
+            of_target.entry(key).or_default().push(index);
+        }
+        Self {
+            rows,
+            of_artifact,
+            of_target,
+        }
+    }
+
+    /// The rows, by their index, that are about what `finding` is about, or about a part of it.
+    pub(crate) fn concerned<'a>(
+        &'a self,
+        finding: &'a Finding,
+    ) -> impl Iterator<Item = usize> + 'a {
+        let candidates = finding
+            .artifact
+            .and_then(|artifact| match finding.target.as_deref() {
+                Some(target) => self.of_target.get(&(artifact, target)),
+                None => self.of_artifact.get(&artifact),
+            });
+        let candidates = candidates.into_iter().flatten().copied();
+        candidates.filter(move |index| {
+            let row = self.rows.get(*index);
+            row.is_some_and(|row| finding.package.is_none() || finding.package == row.package)
+        })
+    }
+}
