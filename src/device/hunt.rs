@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
+use super::compiler::MARK;
 use super::fatbin::MAGIC;
 use super::le::{u32_at, u64_at};
 
@@ -23,20 +24,23 @@ pub(super) enum Signature {
     Ptx,
     /// The control record of a device-linked fatbin (FORMAT.md §2.2).
     DeviceLink,
+    /// The text by which a compiler names its release.
+    Compiler,
 }
 
-const SIGNATURES: [(Signature, &[u8]); 5] = [
+const SIGNATURES: [(Signature, &[u8]); 6] = [
     (Signature::Fatbin, &MAGIC),
     (Signature::Elf, b"\x7fELF"),
     (Signature::ZstdFrame, &[0x28, 0xb5, 0x2f, 0xfd]),
     (Signature::Ptx, b".version"),
     (Signature::DeviceLink, &[0xb1, 0x43, 0x62, 0x46, 2, 0, 0, 0]),
+    (Signature::Compiler, MARK),
 ];
 
 /// Bytes that must be kept for the next piece of input, so that no signature is cut.
 pub(super) const OVERLAP: usize = 7;
 
-static FINDERS: LazyLock<[(Signature, Finder<'static>); 5]> =
+static FINDERS: LazyLock<[(Signature, Finder<'static>); 6]> =
     LazyLock::new(|| SIGNATURES.map(|(signature, needle)| (signature, Finder::new(needle))));
 
 /// Hits in one piece of input, each signature searched at most once over every byte.
@@ -44,7 +48,7 @@ static FINDERS: LazyLock<[(Signature, Finder<'static>); 5]> =
 pub(super) struct Hits<'d> {
     data: &'d [u8],
     /// For each signature, the first hit that was not passed yet; `data.len()` where there is none.
-    next: [usize; 5],
+    next: [usize; 6],
     searched: bool,
 }
 
@@ -52,7 +56,7 @@ impl<'d> Hits<'d> {
     pub(super) fn new(data: &'d [u8]) -> Self {
         Self {
             data,
-            next: [0; 5],
+            next: [0; 6],
             searched: false,
         }
     }

@@ -3,6 +3,7 @@
 //! [`Scanner`] is fed the bytes of one file in order and never holds more than a window of them. It does
 //! no I/O, knows no archives and judges nothing. The formats are in `FORMAT.md` beside this file.
 
+mod compiler;
 mod cubin;
 mod fatbin;
 mod host;

@@ -70,6 +70,8 @@ pub struct DeviceReport {
     pub classes: Vec<FatbinClass>,
     /// Toolkits that made its code, as far as they were cheap to see.
     pub toolkits: BTreeSet<ToolkitVersion>,
+    /// Releases that a program or a library names where it is, or holds, a compiler or another tool of CUDA's.
+    pub compilers: BTreeSet<ToolkitVersion>,
     /// What could not be read, by offset.
     pub problems: Vec<DeviceProblem>,
 }
@@ -145,6 +147,10 @@ impl Scanned {
         let mut classes = found
             .tally
             .classes(place, |offset| linked.contains(&offset));
+        if !host.format.is_linked() {
+            // text by itself, or input of a linker
+            found.compilers.clear();
+        }
         if host.format == HostFormat::Ar {
             // Whatever a static library holds is linked before it is loaded.
             for class in &mut classes {
@@ -165,6 +171,7 @@ impl Scanned {
             host,
             classes,
             toolkits: found.toolkits,
+            compilers: found.compilers,
             problems: listed,
         }
     }

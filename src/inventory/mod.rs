@@ -159,6 +159,8 @@ pub struct Library {
     pub component: Option<String>,
     /// Whether it compiles device code at run time.
     pub compiler: bool,
+    /// Toolkits that this compiler is of, ascending; empty where it does not say.
+    pub compilers: Vec<ToolkitVersion>,
     /// Whether it picks among single-architecture fatbins by itself, so that these are no measure.
     pub dispatches: bool,
     /// Toolkits that made its code, as far as they were cheap to see; ascending.

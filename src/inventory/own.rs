@@ -1,5 +1,8 @@
 //! Whose code it is: the package's own, or a library of NVIDIA's that it carries.
 
+use std::collections::BTreeSet;
+
+use crate::cuda::ToolkitVersion;
 use crate::device::DeviceReport;
 use crate::tables::{Tables, VendorRow};
 
@@ -21,7 +24,8 @@ pub(super) fn library(
         .filter(|name| tables.vendor(name).is_some())
         .cloned()
         .collect();
-    let compiler = vendor.is_some_and(|row| row.compiler);
+    let compilers = compilers(file_name, vendor, &report);
+    let compiler = vendor.is_some_and(|row| row.compiler) || !compilers.is_empty();
     if !report.has_device_code() && needed_cuda.is_empty() && !compiler {
         return None;
     }
@@ -50,11 +54,44 @@ pub(super) fn library(
         runpath: report.host.runpath,
         component: vendor.map(component),
         compiler,
+        compilers,
         dispatches: vendor.is_some_and(|row| row.dispatches),
         toolkits: report.toolkits.into_iter().collect(),
         code: code.collect(),
         path,
     })
+}
+
+/// The releases of the compilers in a file, ascending. Other libraries of NVIDIA's hold the text too: CUPTI and
+/// drivers for what they load, nvdisasm as the tool that it is.
+fn compilers(
+    file_name: &str,
+    vendor: Option<&VendorRow>,
+    report: &DeviceReport,
+) -> Vec<ToolkitVersion> {
+    if vendor.is_some_and(|row| !row.compiler) {
+        return Vec::new();
+    }
+    let named = vendor
+        .filter(|_| report.host.format.is_linked())
+        .and_then(|_| named_release(file_name));
+    let found: BTreeSet<ToolkitVersion> = report.compilers.iter().copied().chain(named).collect();
+    found.into_iter().collect()
+}
+
+/// The release in the name of a part of NVRTC that is of just one: `libnvrtc-builtins.so.12.8`, with a hash behind
+/// `builtins` or a longer version where a wheel bundles it; `nvrtc-builtins64_128.dll`.
+fn named_release(file_name: &str) -> Option<ToolkitVersion> {
+    if let Some(rest) = file_name.strip_prefix("libnvrtc-builtins") {
+        let (_, version) = rest.split_once(".so.")?;
+        let mut parts = version.splitn(3, '.');
+        return format!("{}.{}", parts.next()?, parts.next()?).parse().ok();
+    }
+    let number = file_name.strip_prefix("nvrtc-builtins64_")?;
+    let number: u32 = number.strip_suffix(".dll")?.parse().ok()?;
+    (100..1000)
+        .contains(&number)
+        .then(|| ToolkitVersion::from_tenfold(number))
 }
 
 fn is_package(row: &VendorRow, package: Option<&Package>) -> bool {

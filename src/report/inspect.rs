@@ -131,7 +131,12 @@ fn write_library(
         facts.push(format!("made by CUDA {}", toolkits.join(", ")));
     }
     if library.compiler {
-        facts.push("compiles device code at run time".to_owned());
+        let versions = library.compilers.iter().map(ToString::to_string);
+        let versions: Vec<String> = versions.collect();
+        facts.push(match versions.as_slice() {
+            [] => "compiles device code at run time".to_owned(),
+            some => format!("compiles device code at run time: CUDA {}", some.join(", ")),
+        });
     }
     if let Some(component) = &library.component {
         facts.push(format!("NVIDIA's {component}"));

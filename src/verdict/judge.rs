@@ -13,7 +13,7 @@ use crate::tables::Tables;
 use super::finding::{Finding, PackageName};
 use super::floor::{Floor, Mechanism};
 use super::words::Subject;
-use super::{Row, Verdict, artifact, floor, package, python, words};
+use super::{Row, Verdict, artifact, compilers, floor, package, python, words};
 
 /// One artifact on its way to rows and findings.
 pub(super) struct Judge<'a> {
@@ -147,6 +147,7 @@ impl Judge<'_> {
                 findings.extend(driver_findings(subject, &driver, &loaded, &on_gpu.floors));
             }
             floors.append(&mut on_gpu.floors);
+            findings.extend(compilers::mismatch(&loaded, subject));
         }
         let mismatch = artifact::platform_mismatch(self.artifact, libraries, target)
             .or_else(|| python::mismatch(self.artifact, target));

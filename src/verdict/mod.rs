@@ -8,6 +8,7 @@
 
 mod artifact;
 mod baseline;
+mod compilers;
 mod coverage;
 mod finding;
 mod floor;

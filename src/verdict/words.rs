@@ -31,11 +31,11 @@ impl Subject<'_> {
         self.gpu.to_string()
     }
 
-    fn sm(&self) -> SmTarget {
+    pub(super) fn sm(&self) -> SmTarget {
         SmTarget::new(self.gpu.cc, Suffix::None)
     }
 
-    fn what(&self) -> String {
+    pub(super) fn what(&self) -> String {
         self.package
             .map_or_else(|| "it".to_owned(), |package| format!("`{}`", package.name))
     }
@@ -56,7 +56,7 @@ impl Subject<'_> {
         )
     }
 
-    fn finding(&self, code: Code, message: String, next_step: String) -> Finding {
+    pub(super) fn finding(&self, code: Code, message: String, next_step: String) -> Finding {
         let mut finding = Finding::new(code, message, next_step);
         finding.package = self.package.cloned();
         finding.target = Some(self.target.name.clone());

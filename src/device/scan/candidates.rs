@@ -1,5 +1,6 @@
 //! Hits of the search, validated: each either begins device code or is nothing.
 
+use crate::device::compiler::{self, RELEASES_MAX, TEXT_MAX};
 use crate::device::cubin::{CubinHead, HEAD_LEN};
 use crate::device::fatbin::{FatbinHeader, HEADER_LEN};
 use crate::device::hunt::{BlockCoding, BlockHead, FRAME_HEAD_MAX, FrameHead};
@@ -310,6 +311,15 @@ impl Scanner<'_> {
             }
             None => {}
         }
+        Candidate::Reject
+    }
+
+    pub(super) fn compiler(&mut self, data: &[u8], eof: bool) -> Candidate {
+        if data.len() < TEXT_MAX && !eof {
+            return Candidate::Need(TEXT_MAX);
+        }
+        let found = compiler::release(data).filter(|_| self.found.compilers.len() < RELEASES_MAX);
+        self.found.compilers.extend(found);
         Candidate::Reject
     }
 }

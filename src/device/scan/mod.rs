@@ -59,6 +59,8 @@ pub(in crate::device) struct Found {
     pub(in crate::device) tally: Tally,
     pub(in crate::device) host: HostImage,
     pub(in crate::device) toolkits: BTreeSet<ToolkitVersion>,
+    /// Releases that compilers among the host bytes name.
+    pub(in crate::device) compilers: BTreeSet<ToolkitVersion>,
     pub(in crate::device) problems: Problems,
     /// Bytes that payloads were unpacked to.
     unpacked: u64,
@@ -114,6 +116,7 @@ impl<'r> Scanner<'r> {
                 tally: Tally::default(),
                 host: HostImage::new(len),
                 toolkits: BTreeSet::new(),
+                compilers: BTreeSet::new(),
                 problems: Problems::default(),
                 unpacked: 0,
                 frames_tried: 0,
@@ -254,6 +257,7 @@ impl<'r> Scanner<'r> {
                 Signature::ZstdFrame => self.frame_candidate(rest, at, eof),
                 Signature::Ptx => self.ptx_candidate(rest, at, eof),
                 Signature::DeviceLink => self.device_link(rest, at, eof),
+                Signature::Compiler => self.compiler(rest, eof),
             };
             match candidate {
                 Candidate::Reject => from = hit + 1,

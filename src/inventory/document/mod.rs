@@ -77,6 +77,8 @@ struct LibraryForm {
     runpath: Option<String>,
     component: Option<String>,
     compiler: bool,
+    #[serde(default)]
+    compilers: Vec<ToolkitVersion>,
     dispatches: bool,
     toolkits: Vec<ToolkitVersion>,
     fatbins: u64,

@@ -102,6 +102,7 @@ impl LibraryForm {
             runpath: self.runpath,
             component: self.component,
             compiler: self.compiler,
+            compilers: self.compilers,
             dispatches: self.dispatches,
             toolkits: self.toolkits,
             code: self

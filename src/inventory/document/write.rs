@@ -78,6 +78,7 @@ impl LibraryForm {
             runpath: library.runpath.clone(),
             component: library.component.clone(),
             compiler: library.compiler,
+            compilers: library.compilers.clone(),
             dispatches: library.dispatches,
             toolkits: library.toolkits.clone(),
             fatbins: library.fatbins(),

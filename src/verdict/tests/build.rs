@@ -85,6 +85,7 @@ pub(super) fn lib(path: &str) -> Lib {
         runpath: None,
         component: None,
         compiler: false,
+        compilers: Vec::new(),
         dispatches: false,
         toolkits: Vec::new(),
         code: Vec::new(),
@@ -188,6 +189,14 @@ impl Lib {
     pub(super) fn toolkit(mut self, version: &str) -> Self {
         self.0.toolkits.push(version.parse().unwrap());
         self.0.toolkits.sort();
+        self
+    }
+
+    /// A compiler of these toolkits, blanks between them; of one that it does not name where there is none.
+    pub(super) fn compiles_with(mut self, versions: &str) -> Self {
+        self.0.compiler = true;
+        let versions = versions.split_whitespace();
+        self.0.compilers = versions.map(|text| text.parse().unwrap()).collect();
         self
     }
 
