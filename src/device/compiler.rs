@@ -1,7 +1,7 @@
 //! The compiler that a program or a library carries: it says its release where it prints its version.
 //!
 //! ptxas, NVRTC, nvJitLink and libNVVM hold the text as a C string, also where they are linked statically
-//! (FORMAT.md §7.5). Cubins hold it too, in the note of the tool that made them, and PTX as a comment.
+//! (FORMAT.md §7.3). Cubins hold it too, in the note of the tool that made them, and PTX as a comment.
 
 use std::str;
 

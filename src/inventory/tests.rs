@@ -152,3 +152,53 @@ fn a_library_of_nvidia_is_its_own_packages_and_nobody_elses() {
         assert_eq!(library.package.is_some(), package.is_some());
     }
 }
+
+/// The compilers of a library called `name` that holds the text of CUDA 12.9's.
+fn compilers(name: &str) -> Option<Vec<String>> {
+    let dir = tempfile::tempdir().unwrap();
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/cuda/n135_two_objs.so");
+    let mut bytes = std::fs::read(fixture).unwrap();
+    bytes.extend(b"\0Cuda compilation tools, release 12.9, V12.9.86\0\0");
+    std::fs::write(dir.path().join(name), bytes).unwrap();
+    let inventory = scanned(&[&format!("dir:{}", dir.path().display())], 1);
+    let json = to_json(&inventory).unwrap();
+    let read = from_json("x", &json).unwrap();
+    let library = &inventory.artifacts[0].libraries[0];
+    assert_eq!(read.artifacts[0].libraries[0].compilers, library.compilers);
+    let releases = library.compilers.iter().map(ToString::to_string);
+    library.compiler.then(|| releases.collect())
+}
+
+#[test]
+fn a_compiler_is_known_by_what_it_says_and_by_its_name_where_that_is_exact() {
+    for (name, expected) in [
+        ("ptxas", Some("12.9")),
+        ("_nvjitlinklib.so", Some("12.9")),
+        ("libnvJitLink.so.12", Some("12.9")),
+        ("libnvrtc-builtins.so.12.8", Some("12.8 12.9")),
+        ("libnvrtc-builtins.alt.so.12.8", Some("12.8 12.9")),
+        ("libnvrtc-builtins-2dc4bf18.so.11.8.89", Some("11.8 12.9")),
+        ("nvrtc-builtins64_128.dll", Some("12.8 12.9")),
+        // 11.2 to 11.8 have one name
+        ("libnvrtc.so.11.2", Some("12.9")),
+        ("nvrtc64_120_0.dll", Some("12.9")),
+        // what they name made their code, or is a tool's own release
+        ("libcupti.so.12", None),
+        ("libcuda.so.1", None),
+        ("nvdisasm", None),
+    ] {
+        let expected = expected.map(|text| text.split(' ').map(str::to_owned).collect());
+        assert_eq!(compilers(name), expected, "{name}");
+    }
+}
+
+#[test]
+fn an_inventory_without_compilers_is_read_as_one_that_knows_of_none() {
+    let json = to_json(&scanned(&[DEMO], 1)).unwrap();
+    let older = json.replace("\"compilers\": [],", "");
+    assert_ne!(older, json);
+    assert_eq!(
+        from_json("x", &older).unwrap(),
+        from_json("x", &json).unwrap()
+    );
+}

@@ -75,6 +75,12 @@ fn coverage_cases() -> Vec<Case> {
             newer("sm_75 sm_80"),
             newer("sm_70 sm_75").with(lib("pkg/x.so").fatbin("sm_80 sm_90", 90)),
         ),
+        by_target(
+            Code::JitCompilerMismatch,
+            lib("pkg/bin/ptxas").compiles_with("12.4").carried("ptxas"),
+            ("RTX 5090", "R580"),
+            ("H100", "R580"),
+        ),
         by_input(
             Code::PartialCoverage,
             &on("H100", "R580"),

@@ -49,6 +49,7 @@ fn broken_pieces(seed: u64) -> Vec<u8> {
                 b"\x7fELF",
                 b"\x28\xb5\x2f\xfd",
                 b".version ",
+                b"\0Cuda compilation tools, release 12.9, V12.9.86\0",
             ])),
             1 => bytes.extend(vec![0; random.below(40)]),
             2 => bytes.extend(&tiny),

@@ -3,6 +3,7 @@
 
 mod bare;
 mod chunks;
+mod compilers;
 mod cost;
 mod fatbins;
 mod hosts;
