@@ -156,8 +156,8 @@ fn a_library_of_nvidia_is_its_own_packages_and_nobody_elses() {
 /// The compilers of a library called `name` that holds the text of CUDA 12.9's.
 fn compilers(name: &str) -> Option<Vec<String>> {
     let dir = tempfile::tempdir().unwrap();
-    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/cuda/n135_two_objs.so");
-    let mut bytes = std::fs::read(fixture).unwrap();
+    let fixture = include_bytes!("../../testdata/cuda/n135_two_objs.so");
+    let mut bytes = fixture.to_vec();
     bytes.extend(b"\0Cuda compilation tools, release 12.9, V12.9.86\0\0");
     std::fs::write(dir.path().join(name), bytes).unwrap();
     let inventory = scanned(&[&format!("dir:{}", dir.path().display())], 1);
