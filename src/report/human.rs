@@ -140,8 +140,10 @@ fn remarks(row: &Row, artifact: &Judged, waived: usize) -> String {
         });
     }
     if row.compiles {
-        remarks
-            .push("carries a CUDA compiler: what it compiles at run time is not judged".to_owned());
+        remarks.push(
+            "carries a CUDA compiler: whether it knows the GPU is judged, what it compiles is not"
+                .to_owned(),
+        );
     }
     remarks.extend(row.notes.iter().cloned());
     let said = remarks.join("; ");
