@@ -16,6 +16,7 @@ mod cli_inputs;
 mod cli_inventory;
 mod cli_output;
 mod cli_policy;
+mod cli_policy_parts;
 mod cli_report;
 mod demo;
 mod determinism;
