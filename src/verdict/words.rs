@@ -43,7 +43,8 @@ impl Subject<'_> {
     /// Where to get code for the GPU.
     fn other_build(&self) -> String {
         let sm = self.sm();
-        let (what, number) = (self.what(), self.gpu.cc.number());
+        let (what, cc) = (self.what(), self.gpu.cc);
+        let number = cc.number();
         let row = self.tables.sm(sm);
         let toolkit = match row.map(|row| (row.first_toolkit, row.last_toolkit)) {
             Some((_, Some(last))) => format!(", which toolkits up to CUDA {last} can make"),
@@ -52,6 +53,7 @@ impl Subject<'_> {
         };
         format!(
             "look for another build or version of {what} with code for {sm}{toolkit}; to build it yourself add \
+             `{cc}` to `TORCH_CUDA_ARCH_LIST`, `{number}-real` to `CMAKE_CUDA_ARCHITECTURES`, or \
              `-gencode arch=compute_{number},code=sm_{number}`"
         )
     }

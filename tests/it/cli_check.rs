@@ -107,7 +107,7 @@ fn a_person_sees_the_verdict_the_reason_and_the_next_step() {
       no code for H100 (9.0): 0 of 3 fatbins can run
       - machine code for sm_80, sm_86; no PTX
       - its first device code is at offset 0x118, in `.nv_fatbin`
-      next: look for another build or version of `ampere` with code for sm_90, made by CUDA 11.8 or newer; to build it yourself add `-gencode arch=compute_90,code=sm_90`
+      next: look for another build or version of `ampere` with code for sm_90, made by CUDA 11.8 or newer; to build it yourself add `9.0` to `TORCH_CUDA_ARCH_LIST`, `90-real` to `CMAKE_CUDA_ARCHITECTURES`, or `-gencode arch=compute_90,code=sm_90`
 
     FAIL: 1 denied finding, 0 warnings, 1 remark not shown (`--verbose`) (targets of the command line)
     Looked at 4 files: 1 with device code, all readable
@@ -135,7 +135,7 @@ fn remarks_and_waived_findings_are_shown_when_asked_for() {
       JIT only on H100 (9.0): the driver compiles 2 of 2 fatbins at first use (PTX 8.0)
       - machine code for sm_75; PTX for compute_75
       - its first device code is at offset 0x118, in `.nv_fatbin`
-      next: expect a slow first start, and a cache that must persist; to avoid it look for another build or version of `jit` with code for sm_90, made by CUDA 11.8 or newer; to build it yourself add `-gencode arch=compute_90,code=sm_90`
+      next: expect a slow first start, and a cache that must persist; to avoid it look for another build or version of `jit` with code for sm_90, made by CUDA 11.8 or newer; to build it yourself add `9.0` to `TORCH_CUDA_ARCH_LIST`, `90-real` to `CMAKE_CUDA_ARCHITECTURES`, or `-gencode arch=compute_90,code=sm_90`
 
     allow unused-architectures
       0.0 MB of 0.0 MB of machine code is for GPUs that no target has
