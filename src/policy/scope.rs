@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 
-use super::diag::Mistake;
 use super::fields::{Check, Keys};
 use super::pattern::{LibraryGlob, PackagePattern, VersionPattern};
 use super::place::Place;
@@ -70,15 +69,7 @@ impl Check<'_> {
             let hint = "say what holds there: `levels: {jit-only: deny}`";
             self.missing(&fields, "a scope", "`levels` or `thresholds`", hint);
         }
-        if let Some(version) = fields.get("version")
-            && !fields.has("package")
-        {
-            let message = "`version` says nothing without `package`";
-            self.report(
-                Mistake::new(version.key_span.clone(), message)
-                    .hint("add `package`, or remove `version`"),
-            );
-        }
+        self.version_has_its_package(&fields);
         let levels = self.levels(fields.get("levels"));
         Some(Scope {
             package: self.value(fields.get("package"), PackagePattern::new),

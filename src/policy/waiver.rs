@@ -97,6 +97,19 @@ const KEYS: Keys = Keys {
 pub(super) type Named = (String, Span);
 
 impl Check<'_> {
+    /// Reports a `version` of which nobody knows what it is the version of.
+    pub(super) fn version_has_its_package(&mut self, fields: &Fields<'_>) {
+        if let Some(version) = fields.get("version")
+            && !fields.has("package")
+        {
+            let message = "`version` says nothing without `package`";
+            self.report(
+                Mistake::new(version.key_span.clone(), message)
+                    .hint("add `package`, or remove `version`"),
+            );
+        }
+    }
+
     /// The names of targets in a list of them.
     pub(super) fn named_targets(
         &mut self,
@@ -135,15 +148,7 @@ impl Check<'_> {
         let library = self.value(fields.get("library"), LibraryGlob::new);
         let reason = self.value(fields.get("reason"), reason);
         let until = self.value(fields.get("until"), until);
-        if let Some(version) = fields.get("version")
-            && !fields.has("package")
-        {
-            let message = "`version` says nothing without `package`";
-            self.report(
-                Mistake::new(version.key_span.clone(), message)
-                    .hint("add `package`, or remove `version`"),
-            );
-        }
+        self.version_has_its_package(&fields);
         let targets = self.named_targets(&fields, named);
         let until_place = self.place(fields.get("until").map_or(&fields.start, |f| &f.node.span));
         Some(Waiver {

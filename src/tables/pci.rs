@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::rows::{Confidence, Evidence};
+use super::rows::{Confidence, Evidence, yes};
 use super::yaml::{self, Sources};
 use crate::cuda::{ComputeCapability, DriverBranch, DriverVersion};
 use crate::error::Error;
@@ -116,10 +116,6 @@ pub struct ChipRow {
     pub sources: Vec<String>,
     /// A remark.
     pub note: Option<String>,
-}
-
-fn yes() -> bool {
-    true
 }
 
 /// A PCI device of NVIDIA's.

@@ -339,7 +339,8 @@ pub struct ToolkitRow {
     pub note: Option<String>,
 }
 
-fn yes() -> bool {
+/// The default of a field that most rows leave out.
+pub(super) fn yes() -> bool {
     true
 }
 
