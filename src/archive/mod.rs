@@ -5,14 +5,18 @@
 //! nothing of packages (that is `source`) nor of device code, and it never writes a member to disk
 //! under its name.
 
+mod codec;
 mod detect;
 mod fault;
 mod shared;
 mod spool;
+pub mod tar;
 pub mod zip;
 
+pub use codec::{Sniffed, decoder};
 pub use detect::{Kind, describe};
 pub use fault::Fault;
 pub use shared::{Cursor, SharedBytes};
 pub use spool::spool;
+pub use tar::{Tar, TarBody, TarEnd, TarKind, TarMember};
 pub use zip::{MemberKind, MemberReader, Opened, Zip, ZipMember};
