@@ -127,109 +127,154 @@ fn read_data(
     tables: &Tables,
     buffer: &mut [u8],
 ) -> (Leaf, Vec<Problem>) {
-    let fault = |fault: Fault| vec![fault.at(at.clone(), Extent::Member)];
-    let (mut reader, mut head_len, mut ended) = match begin(input, budget, buffer) {
-        Ok(begun) => begun,
-        Err(error) => return (Leaf::Other, fault(error)),
+    // what can be read from its end is not copied for that
+    let held = match input {
+        Input::Member(..) => None,
+        Input::Bytes(_) | Input::Path(_) => Some(|| hold(input, size, budget)),
     };
-    let head = buffer.get(..head_len).unwrap_or_default();
+    let looked = input
+        .open(budget)
+        .map_err(Unread::from)
+        .and_then(|mut reader| look(&mut *reader, held, name, size, budget, tables, buffer));
+    match looked {
+        Ok(Looked::Scanned(mut passed)) => {
+            if passed.fault.is_none() {
+                passed.fault = look_again(&mut passed.scanned, input, budget, buffer).err();
+            }
+            passed.finish(at)
+        }
+        Ok(Looked::Zip(bytes)) => (Leaf::Zip(bytes), Vec::new()),
+        Ok(Looked::Unopened) => (Leaf::Unopened, Vec::new()),
+        Ok(Looked::Other) => (Leaf::Other, Vec::new()),
+        Err(Unread { opened, fault }) => {
+            let leaf = if opened { Leaf::Unopened } else { Leaf::Other };
+            (leaf, vec![fault.at(at.clone(), Extent::Member)])
+        }
+    }
+}
+
+/// What one pass over a file has found.
+pub(super) enum Looked {
+    /// Nothing that can hold device code.
+    Other,
+    /// A compressed file or an archive of a kind that is not opened.
+    Unopened,
+    /// A zip archive, all of it.
+    Zip(SharedBytes),
+    /// Anything that was scanned.
+    Scanned(Box<Passed>),
+}
+
+/// A file that was scanned in one pass.
+pub(super) struct Passed {
+    pub(super) scanned: Scanned,
+    /// Whether it is a tar archive by its first bytes.
+    tar: bool,
+    /// Why it was not read to its end, or why a second look at it failed.
+    pub(super) fault: Option<Fault>,
+}
+
+impl Passed {
+    /// The report, and what could not be read.
+    pub(super) fn finish(self, at: &Locator) -> (Leaf, Vec<Problem>) {
+        let report = self.scanned.report();
+        let mut problems: Vec<Problem> = report
+            .problems
+            .iter()
+            .map(|problem| {
+                let at = at.offset(problem.offset);
+                Problem::new(problem.kind, at, Extent::Part, problem.detail.clone())
+            })
+            .collect();
+        // What was seen counts; that not all was seen is the problem.
+        let fault = self.fault.into_iter();
+        problems.extend(fault.map(|fault| fault.at(at.clone(), Extent::Member)));
+        if self.tar && report.host.format == HostFormat::Raw && !report.has_device_code() {
+            return (Leaf::Unopened, problems);
+        }
+        (Leaf::Scanned(Box::new(report)), problems)
+    }
+}
+
+/// Why nothing is known of a file.
+pub(super) struct Unread {
+    /// Whether it is at least known to be an archive.
+    opened: bool,
+    pub(super) fault: Fault,
+}
+
+impl From<Fault> for Unread {
+    fn from(fault: Fault) -> Self {
+        Self {
+            opened: false,
+            fault,
+        }
+    }
+}
+
+/// Reads a file forward, once. `held` gives all of its bytes, where they are to be had; else a zip archive is
+/// spooled, since it is read from its end.
+pub(super) fn look(
+    reader: &mut dyn Read,
+    held: Option<impl FnOnce() -> Result<SharedBytes, Fault>>,
+    name: &str,
+    size: u64,
+    budget: &Budget,
+    tables: &Tables,
+    buffer: &mut [u8],
+) -> Result<Looked, Unread> {
+    let (filled, mut ended) = fill(reader, buffer, SNIFF_LEN)?;
+    let head = buffer.get(..filled).unwrap_or_default();
     let kind = Kind::sniff(head);
     match kind {
         Some(Kind::Zip) => {
-            let held = match input {
-                Input::Member(..) => spool(head.chain(reader), budget.limits(), Some(size)),
-                Input::Bytes(_) | Input::Path(_) => hold(input, size, budget),
+            let held = match held {
+                Some(held) => held(),
+                None => spool(head.chain(reader), budget.limits(), Some(size)),
             };
-            return match held {
-                Ok(bytes) => (Leaf::Zip(bytes), Vec::new()),
-                Err(error) => (Leaf::Unopened, fault(error)),
-            };
+            return held.map(Looked::Zip).map_err(|fault| Unread {
+                opened: true,
+                fault,
+            });
         }
         // Its members lie in it as they are. A loader of programs looks elsewhere than at the checksum of a tar
         // header, so that a library can have one.
-        Some(Kind::Tar) => {}
-        Some(_) => return (Leaf::Unopened, Vec::new()),
-        None if worth_scanning(name, head) => {}
-        None => {
-            match has_nul(&mut *reader, head_len, ended, buffer) {
-                Ok(false) => return (Leaf::Other, Vec::new()),
-                // a script in front of what it unpacks
-                Ok(true) => {}
-                Err(error) => return (Leaf::Other, fault(error)),
-            }
-            (reader, head_len, ended) = match begin(input, budget, buffer) {
-                Ok(begun) => begun,
-                Err(error) => return (Leaf::Other, fault(error)),
-            };
-        }
+        Some(Kind::Tar) | None => {}
+        Some(_) => return Ok(Looked::Unopened),
     }
-    let head = buffer.get(..head_len).unwrap_or_default();
+    // What begins as text and goes on so is text; every format of device code has a NUL byte. A script may stand
+    // in front of what it unpacks.
+    let has_nul = |bytes: &[u8]| memchr::memchr(0, bytes).is_some();
+    let mut text = kind.is_none() && !worth_scanning(name, head) && !has_nul(head);
     let recognise = |kernel: &str| tables.kernel_owner(kernel);
     let mut scanner = Scanner::new(Some(size))
         .with_recogniser(&recognise)
         .named(name);
     scanner.feed(head);
+    let mut fault = None;
     while !ended {
-        match fill(&mut *reader, buffer, 1) {
+        match fill(reader, buffer, 1) {
             Ok((n, end)) => {
-                scanner.feed(buffer.get(..n).unwrap_or_default());
+                let bytes = buffer.get(..n).unwrap_or_default();
+                text = text && !has_nul(bytes);
+                scanner.feed(bytes);
                 ended = end;
             }
+            Err(error) if text => return Err(error.into()),
             Err(error) => {
-                // What was seen counts; that not all was seen is the problem.
-                let report = scanner.finish().report();
-                return (Leaf::Scanned(Box::new(report)), fault(error));
+                fault = Some(error);
+                break;
             }
         }
     }
-    drop(reader);
-    let mut scanned = scanner.finish();
-    let looked = look_again(&mut scanned, input, budget, buffer);
-    let report = scanned.report();
-    let mut problems: Vec<Problem> = report
-        .problems
-        .iter()
-        .map(|problem| {
-            let at = at.offset(problem.offset);
-            Problem::new(problem.kind, at, Extent::Part, problem.detail.clone())
-        })
-        .collect();
-    problems.extend(looked.err().into_iter().flat_map(fault));
-    if kind == Some(Kind::Tar) && report.host.format == HostFormat::Raw && !report.has_device_code()
-    {
-        return (Leaf::Unopened, problems);
+    if text {
+        return Ok(Looked::Other);
     }
-    (Leaf::Scanned(Box::new(report)), problems)
-}
-
-/// Opens a file and reads at least [`SNIFF_LEN`] bytes of it: how many there are, and whether it ended.
-fn begin<'b>(
-    input: &'b Input,
-    budget: &'b Budget,
-    buffer: &mut [u8],
-) -> Result<(Box<dyn Read + 'b>, usize, bool), Fault> {
-    let mut reader = input.open(budget)?;
-    let (filled, ended) = fill(&mut *reader, buffer, SNIFF_LEN)?;
-    Ok((reader, filled, ended))
-}
-
-/// Whether a file that begins as text holds a NUL byte, as every format of device code does. The first `filled`
-/// bytes are in `buffer`.
-fn has_nul(
-    reader: &mut dyn Read,
-    mut filled: usize,
-    mut ended: bool,
-    buffer: &mut [u8],
-) -> Result<bool, Fault> {
-    loop {
-        if memchr::memchr(0, buffer.get(..filled).unwrap_or_default()).is_some() {
-            return Ok(true);
-        }
-        if ended {
-            return Ok(false);
-        }
-        (filled, ended) = fill(reader, buffer, 1)?;
-    }
+    Ok(Looked::Scanned(Box::new(Passed {
+        scanned: scanner.finish(),
+        tar: kind == Some(Kind::Tar),
+        fault,
+    })))
 }
 
 /// Reads until `least` bytes are there or the file ends; says how many and whether it ended.
@@ -255,20 +300,33 @@ fn look_again(
     buffer: &mut [u8],
 ) -> Result<(), Fault> {
     for _ in 0..LOOKS_MAX {
-        let missing = scanned.missing();
-        let Some(end) = missing.iter().map(|range| range.end).max() else {
+        let Some(end) = wanted_end(scanned) else {
             break;
         };
-        let mut reader = input.open(budget)?;
-        let mut offset = 0;
-        while offset < end {
-            let (n, ended) = fill(&mut *reader, buffer, 1)?;
-            scanned.fill(offset, buffer.get(..n).unwrap_or_default());
-            offset += n as u64;
-            if ended {
-                break;
-            }
-        }
+        refill(scanned, end, &mut *input.open(budget)?, buffer)?;
+    }
+    Ok(())
+}
+
+/// Up to where a file is to be streamed again for what its headers name; nothing where all is known.
+pub(super) fn wanted_end(scanned: &Scanned) -> Option<u64> {
+    scanned.missing().iter().map(|range| range.end).max()
+}
+
+/// Streams the first `end` bytes of a file into what its headers name.
+pub(super) fn refill(
+    scanned: &mut Scanned,
+    end: u64,
+    reader: &mut dyn Read,
+    buffer: &mut [u8],
+) -> Result<(), Fault> {
+    let mut offset = 0;
+    let mut ended = false;
+    while offset < end && !ended {
+        let n;
+        (n, ended) = fill(reader, buffer, 1)?;
+        scanned.fill(offset, buffer.get(..n).unwrap_or_default());
+        offset += n as u64;
     }
     Ok(())
 }
