@@ -81,6 +81,8 @@ impl Serialize for MemberName {
 /// One step further into an artifact.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Step {
+    /// A layer of an image, counted from 1.
+    Layer(u32),
     /// A member of an archive, or a file below a directory.
     Member(MemberName),
     /// A byte offset in what the steps before name.
@@ -111,6 +113,20 @@ impl Locator {
     #[must_use]
     pub fn member(&self, name: &MemberName) -> Self {
         self.step(Step::Member(name.clone()))
+    }
+
+    /// The address of a layer of this image, counted from 1.
+    #[must_use]
+    pub fn layer(&self, number: u32) -> Self {
+        self.step(Step::Layer(number))
+    }
+
+    /// The same place below `root`, in place of the artifact that it is in.
+    #[must_use]
+    pub fn below(&self, root: &Self) -> Self {
+        let mut at = root.clone();
+        at.steps.extend(self.steps.iter().cloned());
+        at
     }
 
     /// The address of a byte of this.
@@ -175,20 +191,19 @@ impl Locator {
     pub fn inner(&self) -> String {
         let mut text = String::new();
         for step in &self.steps {
-            match step {
-                Step::Member(name) => {
-                    if !text.is_empty() {
-                        text.push_str(" › ");
-                    }
-                    text.push_str(name.as_str());
-                }
-                Step::Offset(offset) => {
-                    if !text.is_empty() {
-                        text.push(' ');
-                    }
-                    let _infallible = write!(text, "@{offset:#x}");
-                }
+            let between = if matches!(step, Step::Offset(_)) {
+                " "
+            } else {
+                " › "
+            };
+            if !text.is_empty() {
+                text.push_str(between);
             }
+            let _infallible = match step {
+                Step::Layer(number) => write!(text, "layer {number}"),
+                Step::Member(name) => write!(text, "{name}"),
+                Step::Offset(offset) => write!(text, "@{offset:#x}"),
+            };
         }
         text
     }
@@ -227,6 +242,15 @@ mod tests {
             "a.fatbin @0x10"
         );
         assert_eq!(Locator::root(0, "a.whl").to_string(), "a.whl");
+    }
+
+    #[test]
+    fn a_layer_is_no_part_of_the_path() {
+        let inside = Locator::root(7, "").member(&"lib/a.so".into()).offset(16);
+        let at = inside.below(&Locator::root(1, "app.tar").layer(3));
+        assert_eq!(at.to_string(), "app.tar › layer 3 › lib/a.so @0x10");
+        assert_eq!(at.path().as_deref(), Some("lib/a.so"));
+        assert_eq!(at.artifact_index(), 1);
     }
 
     #[test]

@@ -27,3 +27,6 @@ pub use payload::Coding;
 pub use report::{DeviceProblem, DeviceReport, Scanned};
 pub use scan::Scanner;
 pub use sniff::{SNIFF_LEN, worth_scanning};
+
+/// Bytes of the beginning of a file that are kept: the headers of a file that is no longer never need a second look.
+pub const KEPT_WHOLE: u64 = host::HEAD;

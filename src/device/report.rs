@@ -107,6 +107,11 @@ impl Scanned {
         self.found.host.fill(offset, bytes);
     }
 
+    /// Bytes of the file that are held for its headers.
+    pub fn held_bytes(&self) -> u64 {
+        self.found.host.held_bytes()
+    }
+
     /// Whether any device code was found.
     pub fn has_device_code(&self) -> bool {
         !self.found.tally.is_empty()

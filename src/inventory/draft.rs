@@ -39,6 +39,7 @@ impl Draft {
                 libraries: Vec::new(),
                 problems: Vec::new(),
                 seen: Seen::default(),
+                image: None,
             },
             packages: BTreeSet::new(),
             libraries: Vec::new(),
@@ -55,11 +56,7 @@ impl Draft {
                 self.packages.insert(Package::clone(&package));
             }
             Found::Digest(hex) => artifact.sha256 = Some(hex),
-            Found::Seen(seen) => {
-                artifact.seen.files += seen.files;
-                artifact.seen.with_device_code += seen.with_device_code;
-                artifact.seen.unopened += seen.unopened;
-            }
+            Found::Seen(seen) => artifact.seen.add(seen),
         }
     }
 

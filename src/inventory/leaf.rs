@@ -108,6 +108,11 @@ impl NamedZip {
     }
 }
 
+/// Whether a file's name says that it is read from its end.
+pub(super) fn is_named_zip(name: &str) -> bool {
+    NamedZip::of(name).is_some()
+}
+
 /// The whole of a file, for reading it from its end.
 fn hold(input: &Input, size: u64, budget: &Budget) -> Result<SharedBytes, Fault> {
     match input {

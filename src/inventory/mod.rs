@@ -8,19 +8,27 @@ mod document;
 mod draft;
 #[cfg(test)]
 mod hostile;
+mod image;
+mod layer;
 mod leaf;
+mod nested;
 mod own;
 mod plan;
 mod problems;
 mod scan;
+mod squash;
+mod stream;
 #[cfg(test)]
 mod tests;
 mod work;
+
+use std::collections::BTreeMap;
 
 use crate::cuda::ToolkitVersion;
 use crate::device::{FatbinClass, HostFormat};
 use crate::platform::Platform;
 use crate::problem::Problem;
+use crate::source;
 
 pub use document::{SCHEMA, from_json, to_json};
 pub use scan::{ScanOptions, scan};
@@ -45,11 +53,19 @@ pub enum ArtifactKind {
     File,
     /// A directory tree: a virtual environment, `site-packages`, a build tree.
     Directory,
+    /// A container image.
+    Image,
 }
 
 impl ArtifactKind {
     /// Every kind.
-    pub const ALL: &[Self] = &[Self::Wheel, Self::Sdist, Self::File, Self::Directory];
+    pub const ALL: &[Self] = &[
+        Self::Wheel,
+        Self::Sdist,
+        Self::File,
+        Self::Directory,
+        Self::Image,
+    ];
 
     /// The name in JSON.
     pub const fn id(self) -> &'static str {
@@ -58,6 +74,7 @@ impl ArtifactKind {
             Self::Sdist => "sdist",
             Self::File => "file",
             Self::Directory => "directory",
+            Self::Image => "image",
         }
     }
 }
@@ -90,6 +107,60 @@ pub struct Artifact {
     pub problems: Vec<Problem>,
     /// How much was looked at.
     pub seen: Seen,
+    /// What it is as an image, where it is one.
+    pub image: Option<Box<ImageFacts>>,
+}
+
+/// What an image says of itself, and what its layers are.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct ImageFacts {
+    /// The names that it is known by, `registry.example/app:1.0`.
+    pub names: Vec<String>,
+    /// The digest of its manifest, `sha256:…`. Archives of `docker save` before Docker 25 have no manifest.
+    pub digest: Option<String>,
+    /// The digest of its configuration, which Docker calls the image's id.
+    pub image_id: Option<String>,
+    /// `linux/amd64`, with a variant where there is one: `linux/arm64/v8`.
+    pub platform: Option<String>,
+    /// The environment that its processes get, `KEY=VALUE`.
+    pub env: Vec<String>,
+    /// Its labels.
+    pub labels: BTreeMap<String, String>,
+    /// The lowest first.
+    pub layers: Vec<LayerFacts>,
+    /// Files with device code that a later layer removed or replaced: they are shipped and never used.
+    pub hidden: Vec<Hidden>,
+}
+
+/// A layer of an image.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct LayerFacts {
+    /// The digest of the bytes as stored.
+    pub digest: Option<String>,
+    /// The digest of the unpacked bytes.
+    pub diff_id: Option<String>,
+    /// Bytes as stored.
+    pub size: Option<u64>,
+    /// Bytes unpacked, where all of them were read.
+    pub unpacked: Option<u64>,
+    /// The build step that made it, as the image's history has it.
+    pub created_by: Option<String>,
+}
+
+/// A file with device code that is not in the final file system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Hidden {
+    /// Its path in its layer.
+    pub path: String,
+    /// Bytes, unpacked.
+    pub size: u64,
+    /// The layer that brought it: an index into [`ImageFacts::layers`].
+    pub layer: usize,
+    /// The layer that took it away.
+    pub by: Option<usize>,
 }
 
 impl Artifact {
@@ -119,6 +190,12 @@ impl Package {
     }
 }
 
+impl From<&source::Package> for Package {
+    fn from(package: &source::Package) -> Self {
+        Self::new(package.name.clone(), package.version.clone())
+    }
+}
+
 /// How much of an artifact was looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -131,6 +208,15 @@ pub struct Seen {
     pub unopened: u64,
 }
 
+impl Seen {
+    /// Adds what was seen elsewhere.
+    fn add(&mut self, other: Self) {
+        self.files += other.files;
+        self.with_device_code += other.with_device_code;
+        self.unopened += other.unopened;
+    }
+}
+
 /// A member that matters to a gate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -139,6 +225,8 @@ pub struct Library {
     pub path: String,
     /// The package that owns it: an index into [`Artifact::packages`].
     pub package: Option<usize>,
+    /// The layer of the image that brought it: an index into [`ImageFacts::layers`].
+    pub layer: Option<usize>,
     /// Bytes, unpacked.
     pub size: u64,
     /// Its file format.

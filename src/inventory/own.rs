@@ -17,18 +17,12 @@ pub(super) fn library(
     report: DeviceReport,
     tables: &Tables,
 ) -> Option<Library> {
-    let file_name = file_name(&path);
-    let vendor = tables.vendor(file_name);
-    let needed = report.host.needed.iter();
-    let needed_cuda: Vec<String> = needed
-        .filter(|name| tables.vendor(name).is_some())
-        .cloned()
-        .collect();
-    let compilers = compilers(file_name, vendor, &report);
-    let compiler = vendor.is_some_and(|row| row.compiler) || !compilers.is_empty();
-    if !report.has_device_code() && needed_cuda.is_empty() && !compiler {
-        return None;
-    }
+    let Role {
+        vendor,
+        needed_cuda,
+        compilers,
+        compiler,
+    } = Role::of(&path, &report, tables)?;
     // A package that is this library of NVIDIA's is judged by it.
     let foreign = vendor.filter(|row| !is_package(row, package));
     let code = report.classes.into_iter().map(|class| {
@@ -44,6 +38,7 @@ pub(super) fn library(
     });
     Some(Library {
         package: None,
+        layer: None,
         size,
         format: report.host.format,
         machine: report.host.machine.map(str::to_owned),
@@ -60,6 +55,40 @@ pub(super) fn library(
         code: code.collect(),
         path,
     })
+}
+
+/// Whether a scanned file matters to a gate.
+pub(super) fn matters(path: &str, report: &DeviceReport, tables: &Tables) -> bool {
+    Role::of(path, report, tables).is_some()
+}
+
+/// What a file that matters to a gate is.
+struct Role<'t> {
+    vendor: Option<&'t VendorRow>,
+    needed_cuda: Vec<String>,
+    compilers: Vec<ToolkitVersion>,
+    compiler: bool,
+}
+
+impl<'t> Role<'t> {
+    fn of(path: &str, report: &DeviceReport, tables: &'t Tables) -> Option<Self> {
+        let file_name = file_name(path);
+        let vendor = tables.vendor(file_name);
+        let needed = report.host.needed.iter();
+        let needed_cuda: Vec<String> = needed
+            .filter(|name| tables.vendor(name).is_some())
+            .cloned()
+            .collect();
+        let compilers = compilers(file_name, vendor, report);
+        let compiler = vendor.is_some_and(|row| row.compiler) || !compilers.is_empty();
+        let matters = report.has_device_code() || !needed_cuda.is_empty() || compiler;
+        matters.then_some(Self {
+            vendor,
+            needed_cuda,
+            compilers,
+            compiler,
+        })
+    }
 }
 
 /// The releases of the compilers in a file, ascending. Other libraries of NVIDIA's hold the text too: CUPTI and

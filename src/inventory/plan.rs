@@ -1,9 +1,11 @@
 //! What there is to read of a source: one job a file, and one for its digest.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::archive::{MemberKind, SharedBytes, Zip};
 use crate::locator::Locator;
+use crate::source::oci::{self, Blob, ImageStream};
 use crate::source::{Dir, Source, Wheel};
 
 use super::draft::Draft;
@@ -24,6 +26,39 @@ pub(super) enum What {
     /// The member of an archive: named when it is its turn, since there can be a million.
     Member(Arc<Place>, usize),
     Digest(SharedBytes),
+    /// A layer of images, by its number among those of the run.
+    Layer(usize, Blob, Option<u64>),
+    /// Images that pass once.
+    Stream(Box<ImageStream>),
+}
+
+/// What an input will be.
+pub(super) enum Planned {
+    One(Box<Draft>),
+    /// Images, each with the numbers of its layers among those of the run.
+    Images(Vec<(oci::Image, Vec<usize>)>),
+    /// Images that are known when they have passed.
+    Stream,
+}
+
+/// The layers of a run: one that is in several images is read once.
+#[derive(Default)]
+pub(super) struct Layers {
+    numbers: HashMap<String, usize>,
+}
+
+impl Layers {
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// The number of a layer, and whether it is new.
+    fn number(&mut self, blob: &Blob) -> (usize, bool) {
+        let next = self.numbers.len();
+        let number = *self.numbers.entry(blob.key()).or_insert(next);
+        (number, number == next)
+    }
 }
 
 /// A file to read.
@@ -37,11 +72,25 @@ pub(super) struct File {
     pub(super) depth: u32,
 }
 
-/// The artifact that a source is, and what there is to read of it.
-pub(super) fn plan(source: Source, index: usize) -> (Draft, Vec<(u64, Job)>) {
-    match source {
+/// What a source is, and what there is to read of it.
+pub(super) fn plan(
+    source: Source,
+    index: usize,
+    layers: &mut Layers,
+) -> (Planned, Vec<(u64, Job)>) {
+    let (draft, jobs) = match source {
         Source::Wheel(wheel) => plan_wheel(wheel, index),
         Source::Dir(dir) => plan_dir(dir, index),
+        Source::Images(images) => return plan_images(images, index, layers),
+        Source::ImageStream(stream) => {
+            let job = Job {
+                artifact: index,
+                package: None,
+                what: What::Stream(Box::new(stream)),
+            };
+            // most likely the longest
+            return (Planned::Stream, vec![(u64::MAX, job)]);
+        }
         Source::Sdist(sdist) => {
             let mut draft = Draft::new(ArtifactKind::Sdist, &sdist.at);
             draft.artifact.name = Some(sdist.name.clone());
@@ -70,7 +119,35 @@ pub(super) fn plan(source: Source, index: usize) -> (Draft, Vec<(u64, Job)>) {
             };
             (draft, vec![(size, job), digest_job(index, file.bytes)])
         }
-    }
+    };
+    (Planned::One(Box::new(draft)), jobs)
+}
+
+fn plan_images(
+    images: oci::Images,
+    index: usize,
+    layers: &mut Layers,
+) -> (Planned, Vec<(u64, Job)>) {
+    let mut jobs = Vec::new();
+    let images = images.images.into_iter().map(|image| {
+        let numbers = image.layers.iter().map(|layer| {
+            let (number, new) = layers.number(&layer.blob);
+            if new {
+                let what = What::Layer(number, layer.blob.clone(), layer.size);
+                let job = Job {
+                    artifact: index,
+                    package: None,
+                    what,
+                };
+                jobs.push((layer.size.unwrap_or(u64::MAX), job));
+            }
+            number
+        });
+        let numbers = numbers.collect();
+        (image, numbers)
+    });
+    let images = images.collect();
+    (Planned::Images(images), jobs)
 }
 
 fn plan_wheel(wheel: Wheel, index: usize) -> (Draft, Vec<(u64, Job)>) {
@@ -170,19 +247,32 @@ impl Place {
     /// A job for each of its members.
     pub(super) fn members(self) -> Vec<(u64, Job)> {
         let place = Arc::new(self);
-        let members = place.zip.members().iter().enumerate();
-        // pip writes the data of a member that is marked as a link into a file, library or not
-        members
-            .filter(|(_, member)| member.is_readable() && member.kind != MemberKind::Dir)
-            .map(|(index, member)| {
+        let indices: Vec<usize> = place.readable().collect();
+        indices
+            .into_iter()
+            .map(|index| {
+                let size = place
+                    .zip
+                    .members()
+                    .get(index)
+                    .map_or(0, |member| member.size);
                 let job = Job {
                     artifact: place.artifact,
                     package: place.package.clone(),
                     what: What::Member(Arc::clone(&place), index),
                 };
-                (member.size, job)
+                (size, job)
             })
             .collect()
+    }
+
+    /// The members that are read.
+    pub(super) fn readable(&self) -> impl Iterator<Item = usize> {
+        let members = self.zip.members().iter().enumerate();
+        // pip writes the data of a member that is marked as a link into a file, library or not
+        members
+            .filter(|(_, member)| member.is_readable() && member.kind != MemberKind::Dir)
+            .map(|(index, _)| index)
     }
 
     /// The member with this index, as a file.

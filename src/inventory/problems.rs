@@ -58,29 +58,51 @@ impl Problems {
 
     /// The problems of each of `inputs` that has some, sorted. Where some were left out, one more says so.
     pub(super) fn finish(self, inputs: &[Locator]) -> BTreeMap<usize, Vec<Problem>> {
+        let (mut found, left_out, rule) = self.drain();
+        for (artifact, count) in left_out {
+            let Some(at) = inputs.get(artifact) else {
+                continue;
+            };
+            let more = left_out_problem(count, "of this input", &rule, at);
+            found.entry(artifact).or_default().push(more);
+        }
+        found
+    }
+
+    /// The problems of each part of what is at `root`, sorted, and one more where some were left out.
+    pub(super) fn finish_parts(
+        self,
+        root: &Locator,
+    ) -> (BTreeMap<usize, Vec<Problem>>, Option<Problem>) {
+        let (found, left_out, rule) = self.drain();
+        let count: u64 = left_out.into_values().sum();
+        let more = (count > 0).then(|| left_out_problem(count, "of this layer", &rule, root));
+        (found, more)
+    }
+
+    fn drain(self) -> (BTreeMap<usize, Vec<Problem>>, BTreeMap<usize, u64>, String) {
+        let rule = format!(
+            "{} of them, with {} bytes of text",
+            self.most, self.most_text
+        );
         let held = self.held.into_inner();
         let held = held.unwrap_or_else(PoisonError::into_inner);
         let mut found: BTreeMap<usize, Vec<Problem>> = BTreeMap::new();
         for (artifact, problem) in held.kept.into_keys() {
             found.entry(artifact).or_default().push(problem);
         }
-        for (artifact, count) in held.left_out {
-            let Some(at) = inputs.get(artifact) else {
-                continue;
-            };
-            let detail = format!(
-                "{count} more problems of this input are not listed: a run lists {} of them, with {} bytes of text",
-                self.most, self.most_text
-            );
-            found.entry(artifact).or_default().push(Problem::new(
-                ProblemKind::LimitExceeded,
-                at.clone(),
-                Extent::Artifact,
-                detail,
-            ));
-        }
-        found
+        (found, held.left_out, rule)
     }
+}
+
+fn left_out_problem(count: u64, of: &str, rule: &str, at: &Locator) -> Problem {
+    let detail = format!("{count} more problems {of} are not listed: a run lists {rule}");
+    Problem::new(
+        ProblemKind::LimitExceeded,
+        at.clone(),
+        Extent::Artifact,
+        detail,
+    )
 }
 
 impl Held {

@@ -9,18 +9,21 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::archive::{Fault, SharedBytes, Zip};
+use crate::archive::{SharedBytes, Zip};
 use crate::error::Error;
-use crate::limits::{Budget, LimitHit, Limits};
-use crate::problem::Extent;
-use crate::source::{self, SourceSpec, Wheel};
+use crate::limits::{Budget, Limits};
+use crate::source::{self, SourceSpec};
 use crate::tables::Tables;
 
-use super::draft::{Draft, Found};
+use super::draft::Found;
+use super::image;
+use super::layer::{self, LayerScan, Stored};
 use super::leaf::{self, CHUNK, Leaf};
+use super::nested;
 use super::own;
-use super::plan::{File, Job, Place, What, file_name, plan};
+use super::plan::{File, Job, Layers, Place, Planned, What, plan};
 use super::problems::Problems;
+use super::stream::{self, Streamed};
 use super::work::{self, Adder};
 use super::{Inventory, Package, Seen};
 
@@ -57,16 +60,19 @@ pub fn scan(
     options: &ScanOptions,
     tables: &Tables,
 ) -> Result<Inventory, Error> {
-    let mut artifacts = Vec::new();
+    let mut planned = Vec::new();
     let mut jobs = Vec::new();
     let mut inputs = Vec::new();
+    let mut layers = Layers::default();
     let problems = Problems::new();
     for (index, spec) in specs.iter().enumerate() {
         let source = source::open(spec, index, &options.limits)?;
         inputs.push(source.at().clone());
-        let (mut artifact, mut more) = plan(source, index);
-        problems.add(index, std::mem::take(&mut artifact.artifact.problems));
-        artifacts.push(artifact);
+        let (mut input, mut more) = plan(source, index, &mut layers);
+        if let Planned::One(draft) = &mut input {
+            problems.add(index, std::mem::take(&mut draft.artifact.problems));
+        }
+        planned.push(input);
         jobs.append(&mut more);
     }
     let run = Run {
@@ -74,38 +80,65 @@ pub fn scan(
         tables,
         problems,
     };
-    let start = || Gathered {
-        buffer: vec![0; CHUNK],
-        found: Vec::new(),
-        seen: BTreeMap::new(),
-    };
     let gathered = work::run(
         options.threads.max(1),
         jobs,
-        start,
+        Gathered::new,
         |gathered, job, adder| {
             run.work(job, gathered, adder);
         },
     );
-    let found = gathered.into_iter().flat_map(|gathered| {
-        let Gathered { found, seen, .. } = gathered;
+    let mut scans: Vec<Option<Arc<LayerScan>>> = vec![None; layers.len()];
+    let mut streamed = BTreeMap::new();
+    for Gathered {
+        found,
+        seen,
+        layers,
+        streams,
+        ..
+    } in gathered
+    {
         let seen = seen.into_iter();
-        seen.map(|(index, seen)| (index, Found::Seen(seen)))
-            .chain(found)
-    });
-    for (index, found) in found {
-        if let Some(artifact) = artifacts.get_mut(index) {
-            artifact.take(found);
+        let seen = seen.map(|(index, seen)| (index, Found::Seen(seen)));
+        for (index, found) in seen.chain(found) {
+            if let Some(Planned::One(draft)) = planned.get_mut(index) {
+                draft.take(found);
+            }
+        }
+        for (number, scan) in layers {
+            if let Some(slot) = scans.get_mut(number) {
+                *slot = Some(Arc::new(scan));
+            }
+        }
+        streamed.extend(streams);
+    }
+    let limits = &options.limits;
+    let mut problems = run.problems.finish(&inputs);
+    let mut artifacts = Vec::new();
+    for (index, input) in planned.into_iter().enumerate() {
+        let problems = problems.remove(&index).unwrap_or_default();
+        match input {
+            Planned::One(draft) => artifacts.push(draft.finish(problems)),
+            Planned::Images(images) => {
+                for (image, numbers) in images {
+                    let scans = numbers.iter().map(|number| scans.get(*number)?.clone());
+                    let scans: Vec<_> = scans.flatten().collect();
+                    artifacts.push(image::assemble(image, &scans, &problems, tables, limits));
+                }
+            }
+            Planned::Stream => {
+                let Some(stream) = streamed.remove(&index) else {
+                    continue;
+                };
+                let stream = stream?;
+                for (image, scans) in stream.images {
+                    let of_all = &stream.problems;
+                    artifacts.push(image::assemble(image, &scans, of_all, tables, limits));
+                }
+            }
         }
     }
-    let mut problems = run.problems.finish(&inputs);
-    let artifacts = artifacts.into_iter().enumerate().map(|(index, artifact)| {
-        let problems = problems.remove(&index).unwrap_or_default();
-        Draft::finish(artifact, problems)
-    });
-    Ok(Inventory {
-        artifacts: artifacts.collect(),
-    })
+    Ok(Inventory { artifacts })
 }
 
 /// What a thread has found.
@@ -114,6 +147,22 @@ struct Gathered {
     found: Vec<(usize, Found)>,
     /// What each input has added to how much was looked at.
     seen: BTreeMap<usize, Seen>,
+    /// Layers that were read, by number.
+    layers: Vec<(usize, LayerScan)>,
+    /// Streams that have passed, by input.
+    streams: Vec<(usize, Result<Streamed, Error>)>,
+}
+
+impl Gathered {
+    fn new() -> Self {
+        Self {
+            buffer: vec![0; CHUNK],
+            found: Vec::new(),
+            seen: BTreeMap::new(),
+            layers: Vec::new(),
+            streams: Vec::new(),
+        }
+    }
 }
 
 struct Run<'t> {
@@ -135,6 +184,18 @@ impl Run<'_> {
                 if let Ok(hex) = digest(&bytes, &mut gathered.buffer) {
                     gathered.found.push((artifact, Found::Digest(hex)));
                 }
+                return;
+            }
+            What::Layer(number, blob, size) => {
+                let open = || blob.open();
+                let stored = Stored::Again(&open);
+                let scan = layer::scan(stored, size, &self.budget, self.tables);
+                gathered.layers.push((number, scan));
+                return;
+            }
+            What::Stream(stream) => {
+                let read = stream::read(*stream, &self.budget, self.tables);
+                gathered.streams.push((artifact, read));
                 return;
             }
             What::File(file) => *file,
@@ -199,36 +260,21 @@ impl Run<'_> {
         found: &mut Vec<(usize, Found)>,
         adder: &Adder<'_, Job>,
     ) {
-        let limits = self.budget.limits();
         let artifact = place.artifact;
-        if place.depth > limits.depth {
-            let fault = Fault::from(LimitHit::Depth(limits.depth));
-            let problem = fault.at(place.at.clone(), Extent::Member);
-            self.problems.add(artifact, vec![problem]);
-            return;
-        }
-        let (zip, problems) = if source::is_named_wheel(path) {
-            let wheel = Wheel::from_bytes(bytes, place.at.clone(), &file_name(path), limits);
-            if let Some(name) = wheel.name {
-                let package = Arc::new(Package::new(name, wheel.version));
-                found.push((artifact, Found::Package(Arc::clone(&package))));
-                place.package = Some(package);
-            }
-            (wheel.zip, wheel.problems)
-        } else {
-            match Zip::open(bytes, &place.at, limits) {
-                Ok(opened) => (opened.zip, opened.problems),
-                // A file that only begins like an archive is data.
-                Err(problem) => {
-                    self.problems.add(artifact, vec![problem]);
-                    return;
+        let limits = self.budget.limits();
+        match nested::open(bytes, path, &place.at, place.depth, limits) {
+            Ok(opened) => {
+                if let Some(package) = opened.package {
+                    found.push((artifact, Found::Package(Arc::clone(&package))));
+                    place.package = Some(package);
+                }
+                self.problems.add(artifact, opened.problems);
+                place.zip = Arc::new(opened.zip);
+                for (weight, job) in place.members() {
+                    adder.add(weight, job);
                 }
             }
-        };
-        self.problems.add(artifact, problems);
-        place.zip = Arc::new(zip);
-        for (weight, job) in place.members() {
-            adder.add(weight, job);
+            Err(problem) => self.problems.add(artifact, vec![problem]),
         }
     }
 }
@@ -243,9 +289,14 @@ fn digest(bytes: &SharedBytes, buffer: &mut [u8]) -> std::io::Result<String> {
         }
         hash.update(buffer.get(..n).unwrap_or_default());
     }
-    let mut hex = String::with_capacity(64);
-    for byte in hash.finalize() {
+    Ok(hex(&hash.finalize()))
+}
+
+/// A digest in hexadecimal.
+pub(super) fn hex(digest: &[u8]) -> String {
+    let mut hex = String::with_capacity(2 * digest.len());
+    for byte in digest {
         let _infallible = write!(hex, "{byte:02x}");
     }
-    Ok(hex)
+    hex
 }

@@ -8,6 +8,8 @@ mod bounded;
 mod dir;
 mod file;
 mod named;
+pub mod oci;
+pub mod packages;
 mod spec;
 pub mod wheel;
 
@@ -43,6 +45,10 @@ pub enum Source {
     Dir(Dir),
     /// Any other file.
     File(PlainFile),
+    /// Images that can be read in any order.
+    Images(oci::Images),
+    /// Images that pass once.
+    ImageStream(oci::ImageStream),
 }
 
 impl Source {
@@ -53,6 +59,8 @@ impl Source {
             Self::Sdist(sdist) => &sdist.at,
             Self::Dir(dir) => &dir.at,
             Self::File(file) => &file.at,
+            Self::Images(images) => &images.at,
+            Self::ImageStream(stream) => &stream.at,
         }
     }
 
@@ -61,7 +69,7 @@ impl Source {
         match self {
             Self::Wheel(wheel) => &wheel.problems,
             Self::Dir(dir) => &dir.problems,
-            Self::Sdist(_) | Self::File(_) => &[],
+            Self::Sdist(_) | Self::File(_) | Self::Images(_) | Self::ImageStream(_) => &[],
         }
     }
 }

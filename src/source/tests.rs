@@ -29,6 +29,7 @@ impl Files {
             Source::Sdist(_) => "sdist",
             Source::Dir(_) => "dir",
             Source::File(_) => "file",
+            Source::Images(_) | Source::ImageStream(_) => "image",
         }
     }
 }

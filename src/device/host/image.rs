@@ -11,7 +11,7 @@ use object::ReadRef;
 use super::{HostFacts, HostFormat, elf, pe};
 
 /// Bytes kept from the beginning of a host file.
-const HEAD: u64 = 1 << 20;
+pub(in crate::device) const HEAD: u64 = 1 << 20;
 /// Bytes kept at the end of the file, where patchelf puts what it moves.
 const TAIL: u64 = 64 << 10;
 /// Longest name that a dynamic section may point to.
@@ -198,12 +198,7 @@ impl HostImage {
                 && self.extent_at(range.start).is_none_or(|extent| extent.end() < range.end)
         });
         wanted.sort_by_key(|range| range.start);
-        let kept: u64 = self
-            .extents
-            .iter()
-            .map(|extent| extent.bytes.len() as u64)
-            .sum();
-        let mut left = (2 * KEPT_MAX).saturating_sub(kept);
+        let mut left = (2 * KEPT_MAX).saturating_sub(self.held_bytes());
         let mut missing: Vec<Range<u64>> = Vec::new();
         for range in wanted {
             let last = missing
@@ -222,6 +217,14 @@ impl HostImage {
             }
         }
         missing
+    }
+
+    /// Bytes that are held.
+    pub(in crate::device) fn held_bytes(&self) -> u64 {
+        self.extents
+            .iter()
+            .map(|extent| extent.bytes.len() as u64)
+            .sum()
     }
 
     /// The extent that holds an offset.

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use super::le::u16_at;
 
-pub(super) use image::HostImage;
+pub(super) use image::{HEAD, HostImage};
 
 /// Libraries that a file may name as needed before the rest is left out.
 const NEEDED_MAX: usize = 4096;

@@ -5,6 +5,7 @@
 //! agree with it.
 
 mod consistent;
+mod image;
 mod read;
 mod write;
 
@@ -15,6 +16,7 @@ use crate::error::{Error, ErrorKind};
 use crate::escape::in_json;
 
 use super::Inventory;
+use image::ImageForm;
 
 /// The name of the form.
 pub const SCHEMA: &str = "smgate/inspect/1";
@@ -45,6 +47,8 @@ struct ArtifactForm {
     python_tags: Vec<String>,
     packages: Vec<PackageForm>,
     files: SeenForm,
+    #[serde(flatten)]
+    image: ImageForm,
     libraries: Vec<LibraryForm>,
     problems: Vec<ProblemForm>,
 }
@@ -66,6 +70,9 @@ struct SeenForm {
 struct LibraryForm {
     path: String,
     package: Option<PackageForm>,
+    /// The digest of the layer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    layer: Option<String>,
     size: u64,
     format: String,
     machine: Option<String>,

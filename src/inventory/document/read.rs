@@ -4,7 +4,7 @@ use crate::cuda::SmTarget;
 use crate::device::{
     Coding, FatbinClass, HeaderClaim, HostFormat, ImageKey, ImageKind, ImageTally, Place,
 };
-use crate::inventory::{Artifact, ArtifactKind, Code, Library, Package, Seen};
+use crate::inventory::{Artifact, ArtifactKind, Code, LayerFacts, Library, Package, Seen};
 use crate::locator::Locator;
 use crate::platform::Platform;
 use crate::problem::{Extent, Problem, ProblemKind};
@@ -26,10 +26,16 @@ impl ArtifactForm {
             .map(|form| Package::new(form.name, form.version))
             .collect();
         let at = Locator::root(index, self.input.clone());
+        let image = match kind {
+            ArtifactKind::Image => Some(Box::new(self.image.into_facts()?)),
+            _ => None,
+        };
+        let layers = image.as_ref().map(|image| image.layers.as_slice());
+        let layers = layers.unwrap_or_default();
         let libraries = self
             .libraries
             .into_iter()
-            .map(|form| form.into_library(&packages));
+            .map(|form| form.into_library(&packages, layers));
         let libraries: Vec<Library> = libraries.collect::<Result<_, _>>()?;
         let seen = Seen {
             files: self.files.seen,
@@ -58,6 +64,7 @@ impl ArtifactForm {
             libraries,
             problems: problems.collect::<Result<_, _>>()?,
             seen,
+            image,
             packages,
             input: self.input,
         })
@@ -65,7 +72,7 @@ impl ArtifactForm {
 }
 
 impl LibraryForm {
-    fn into_library(self, packages: &[Package]) -> Result<Library, String> {
+    fn into_library(self, packages: &[Package], layers: &[LayerFacts]) -> Result<Library, String> {
         let format = find(
             HostFormat::ALL,
             HostFormat::id,
@@ -89,9 +96,18 @@ impl LibraryForm {
                     })?,
             ),
         };
+        let layer = self.layer.as_ref().map(|digest| {
+            let known = |layer: &LayerFacts| layer.digest.as_ref() == Some(digest);
+            layers
+                .iter()
+                .position(known)
+                .ok_or_else(|| format!("layer `{digest}` of `{}` is not listed", self.path))
+        });
+        let layer = layer.transpose()?;
         let library = Library {
             path: self.path,
             package,
+            layer,
             size: self.size,
             format,
             machine: self.machine,

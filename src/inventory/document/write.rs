@@ -7,6 +7,7 @@ use crate::device::{ImageKind, ImageTally};
 use crate::inventory::{Artifact, Code, Library, Package};
 use crate::problem::Problem;
 
+use super::image::ImageForm;
 use super::{
     ArtifactForm, ClassForm, ClassImage, HeaderForm, ImageSum, LibraryForm, PackageForm,
     ProblemForm, SeenForm,
@@ -29,10 +30,11 @@ impl From<&Artifact> for ArtifactForm {
                 with_device_code: artifact.seen.with_device_code,
                 unopened: artifact.seen.unopened,
             },
+            image: ImageForm::new(artifact.image.as_deref()),
             libraries: artifact
                 .libraries
                 .iter()
-                .map(|library| LibraryForm::new(library, &artifact.packages))
+                .map(|library| LibraryForm::new(library, artifact))
                 .collect(),
             problems: artifact.problems.iter().map(ProblemForm::from).collect(),
         }
@@ -61,13 +63,18 @@ impl From<&Problem> for ProblemForm {
 }
 
 impl LibraryForm {
-    fn new(library: &Library, packages: &[Package]) -> Self {
+    fn new(library: &Library, artifact: &Artifact) -> Self {
+        let package = library.package;
+        let layers = artifact.image.as_ref().map(|image| &image.layers);
+        let layer = library
+            .layer
+            .and_then(|index| layers.and_then(|layers| layers.get(index)));
         Self {
             path: library.path.clone(),
-            package: library
-                .package
-                .and_then(|index| packages.get(index))
+            package: package
+                .and_then(|index| artifact.packages.get(index))
                 .map(PackageForm::from),
+            layer: layer.and_then(|layer| layer.digest.clone()),
             size: library.size,
             format: library.format.id().to_owned(),
             machine: library.machine.clone(),

@@ -74,6 +74,7 @@ pub(super) struct Lib(Library);
 pub(super) fn lib(path: &str) -> Lib {
     Lib(Library {
         path: path.to_owned(),
+        layer: None,
         package: None,
         size: 1 << 20,
         format: HostFormat::Elf,
@@ -256,6 +257,7 @@ fn artifact(kind: ArtifactKind, input: &str) -> Input {
         packages: Vec::new(),
         libraries: Vec::new(),
         problems: Vec::new(),
+        image: None,
         seen: Seen {
             files: 10,
             ..Seen::default()

@@ -1,0 +1,513 @@
+//! The final file system of an image: what is left when every layer has changed what is below it.
+//!
+//! A pure function of the entries of layers. Nothing is unpacked; links are followed inside the tree only.
+//!
+//! Format: the OCI image specification, "Image Layer Filesystem Changeset" (`layer.md`). Where it leaves room,
+//! what containers/storage, umoci and Docker do alike: a whiteout takes away what lower layers have, wherever it
+//! stands in its own layer; the way to a path leads through links of directories, inside the root; what stands at a
+//! path is replaced, and only a directory over a directory keeps what is in it.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::layer::{Entry, EntryKind, PATH_MAX, clean, split_last};
+
+/// A file, by the layer that brought it and the index of its entry there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct FileId {
+    pub(super) layer: usize,
+    pub(super) entry: usize,
+}
+
+/// Links that are followed on one way, as Linux does.
+const LINKS_MAX: u32 = 40;
+
+/// A place of the tree.
+type NodeId = usize;
+
+const ROOT: NodeId = 0;
+
+#[derive(Debug)]
+enum Node {
+    Dir(BTreeMap<Box<[u8]>, NodeId>),
+    Symlink(Box<[u8]>),
+    File(FileId),
+    Other,
+}
+
+/// Why there is no place for a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NoWay {
+    /// Something on the way is missing.
+    Missing,
+    /// Links lead in a circle.
+    Loop,
+    /// The tree is too large.
+    Full,
+}
+
+/// Something that a runtime could not unpack as it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Stuck {
+    pub(super) file: FileId,
+    pub(super) why: &'static str,
+}
+
+/// The final file system of an image.
+#[derive(Debug)]
+pub(super) struct Squashed {
+    nodes: Vec<Node>,
+    nodes_max: usize,
+    layer: usize,
+    /// Files that a layer took away or replaced, and which layer did.
+    gone: HashMap<FileId, usize>,
+    /// What could not be unpacked.
+    pub(super) stuck: Vec<Stuck>,
+}
+
+/// Puts layers on each other, the lowest first. A tree of more than `nodes_max` files and directories is
+/// reported and not finished.
+pub(super) fn squash<'e>(
+    layers: impl IntoIterator<Item = &'e [Entry]>,
+    nodes_max: usize,
+) -> Squashed {
+    let mut tree = Squashed {
+        nodes: vec![Node::Dir(BTreeMap::new())],
+        nodes_max,
+        layer: 0,
+        gone: HashMap::new(),
+        stuck: Vec::new(),
+    };
+    for (layer, entries) in layers.into_iter().enumerate() {
+        tree.layer = layer;
+        // first what is taken away from the layers below, since the order in a layer says nothing
+        for entry in entries {
+            tree.take_away(entry);
+        }
+        for (index, entry) in entries.iter().enumerate() {
+            let file = FileId {
+                layer,
+                entry: index,
+            };
+            match tree.put(entry, file) {
+                Ok(()) => {}
+                Err(NoWay::Full) => {
+                    tree.stick(file, "the image has more files than a run may look at");
+                    return tree;
+                }
+                Err(NoWay::Loop) => tree.stick(file, "the links on its way lead in a circle"),
+                Err(NoWay::Missing) => {
+                    tree.stick(file, "the file that it is another name of is not there")
+                }
+            }
+        }
+    }
+    tree
+}
+
+impl Squashed {
+    /// The paths of each file that is there and `wanted`, sorted.
+    pub(super) fn visible(
+        &self,
+        wanted: impl Fn(FileId) -> bool,
+    ) -> BTreeMap<FileId, Vec<Box<[u8]>>> {
+        let mut found: BTreeMap<FileId, Vec<Box<[u8]>>> = BTreeMap::new();
+        let mut pending: Vec<(NodeId, Vec<u8>)> = vec![(ROOT, Vec::new())];
+        while let Some((node, path)) = pending.pop() {
+            match self.nodes.get(node) {
+                Some(Node::Dir(children)) => {
+                    pending.extend(children.iter().map(|(name, child)| {
+                        let mut path = path.clone();
+                        if !path.is_empty() {
+                            path.push(b'/');
+                        }
+                        path.extend_from_slice(name);
+                        (*child, path)
+                    }));
+                }
+                Some(Node::File(file)) if wanted(*file) => {
+                    found.entry(*file).or_default().push(path.into());
+                }
+                _ => {}
+            }
+        }
+        for paths in found.values_mut() {
+            paths.sort_unstable();
+        }
+        found
+    }
+
+    /// The layer that took a file away.
+    pub(super) fn gone_by(&self, file: FileId) -> Option<usize> {
+        self.gone.get(&file).copied()
+    }
+
+    /// The path that leads to the same place without links.
+    pub(super) fn canonical(&self, path: &[u8]) -> Option<Vec<u8>> {
+        let path = clean(path)?;
+        let (parent, name) = split_last(&path);
+        let way = self.find(parent).ok()?;
+        let mut parts: Vec<&[u8]> = way.iter().skip(1).map(|(_, name)| &name[..]).collect();
+        parts.push(name);
+        Some(parts.join(&b'/'))
+    }
+
+    fn stick(&mut self, file: FileId, why: &'static str) {
+        self.stuck.push(Stuck { file, why });
+    }
+
+    fn take_away(&mut self, entry: &Entry) {
+        match entry.kind {
+            EntryKind::Whiteout => {
+                let (parent, name) = split_last(&entry.path);
+                let Some(dir) = self.find(parent).ok().and_then(|way| last(&way)) else {
+                    return;
+                };
+                if let Some(Node::Dir(children)) = self.nodes.get_mut(dir)
+                    && let Some(node) = children.remove(name)
+                {
+                    self.drop_tree(node);
+                }
+            }
+            EntryKind::Opaque => {
+                let Some(dir) = self.find(&entry.path).ok().and_then(|way| last(&way)) else {
+                    return;
+                };
+                if let Some(Node::Dir(children)) = self.nodes.get_mut(dir) {
+                    let children = std::mem::take(children);
+                    for node in children.into_values() {
+                        self.drop_tree(node);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Notes that the files below `node` are gone. Its place was taken already.
+    fn drop_tree(&mut self, node: NodeId) {
+        let mut pending = vec![node];
+        while let Some(node) = pending.pop() {
+            match self
+                .nodes
+                .get_mut(node)
+                .map(|node| std::mem::replace(node, Node::Other))
+            {
+                Some(Node::Dir(children)) => pending.extend(children.into_values()),
+                Some(Node::File(file)) => {
+                    self.gone.insert(file, self.layer);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn put(&mut self, entry: &Entry, file: FileId) -> Result<(), NoWay> {
+        let node = match &entry.kind {
+            EntryKind::Whiteout => return Ok(()),
+            EntryKind::Opaque => {
+                self.make(&entry.path)?;
+                return Ok(());
+            }
+            EntryKind::Dir if entry.path.is_empty() => return Ok(()),
+            EntryKind::Dir => None,
+            EntryKind::File => Some(Node::File(file)),
+            EntryKind::Special => Some(Node::Other),
+            EntryKind::Symlink(target) => Some(Node::Symlink(target.clone())),
+            EntryKind::HardLink(target) => Some(self.linked(target)?),
+        };
+        let (parent, name) = split_last(&entry.path);
+        let dir = self.make(parent)?;
+        let before = self.child(dir, name);
+        let Some(node) = node else {
+            if !before.is_some_and(|node| matches!(self.nodes.get(node), Some(Node::Dir(_)))) {
+                self.place(dir, name, Node::Dir(BTreeMap::new()))?;
+            }
+            return Ok(());
+        };
+        self.place(dir, name, node).map(drop)
+    }
+
+    /// Another node for what stands at a path, which is not followed where it is a link itself.
+    fn linked(&self, target: &[u8]) -> Result<Node, NoWay> {
+        let (parent, name) = split_last(target);
+        let way = self.find(parent)?;
+        let node = last(&way).and_then(|dir| self.child(dir, name));
+        match node.and_then(|node| self.nodes.get(node)) {
+            Some(Node::File(file)) => Ok(Node::File(*file)),
+            Some(Node::Symlink(target)) => Ok(Node::Symlink(target.clone())),
+            Some(Node::Other) => Ok(Node::Other),
+            Some(Node::Dir(_)) | None => Err(NoWay::Missing),
+        }
+    }
+
+    fn child(&self, dir: NodeId, name: &[u8]) -> Option<NodeId> {
+        match self.nodes.get(dir) {
+            Some(Node::Dir(children)) => children.get(name).copied(),
+            _ => None,
+        }
+    }
+
+    /// Puts a node into a directory, in place of what has its name.
+    fn place(&mut self, dir: NodeId, name: &[u8], node: Node) -> Result<NodeId, NoWay> {
+        let id = self.nodes.len();
+        if id >= self.nodes_max {
+            return Err(NoWay::Full);
+        }
+        self.nodes.push(node);
+        let before = match self.nodes.get_mut(dir) {
+            Some(Node::Dir(children)) => children.insert(name.into(), id),
+            _ => None,
+        };
+        if let Some(before) = before {
+            self.drop_tree(before);
+        }
+        Ok(id)
+    }
+
+    /// The directory at a path; what is missing of it is made.
+    fn make(&mut self, path: &[u8]) -> Result<NodeId, NoWay> {
+        let mut way = Way::new(path);
+        while let Some(name) = way.next() {
+            let dir = way.dir();
+            let child = self.child(dir, &name);
+            let child = match child.and_then(|node| Some((node, self.nodes.get(node)?))) {
+                Some((node, Node::Dir(_))) => node,
+                Some((_, Node::Symlink(target))) => {
+                    way.follow(target)?;
+                    continue;
+                }
+                _ => self.place(dir, &name, Node::Dir(BTreeMap::new()))?,
+            };
+            way.enter(child, name);
+        }
+        Ok(way.dir())
+    }
+
+    /// The directories on the way to the one at `path`, the root first.
+    fn find(&self, path: &[u8]) -> Result<Vec<(NodeId, Box<[u8]>)>, NoWay> {
+        let mut way = Way::new(path);
+        while let Some(name) = way.next() {
+            let child = self.child(way.dir(), &name).ok_or(NoWay::Missing)?;
+            match self.nodes.get(child) {
+                Some(Node::Dir(_)) => way.enter(child, name),
+                Some(Node::Symlink(target)) => way.follow(target)?,
+                _ => return Err(NoWay::Missing),
+            }
+        }
+        Ok(way.passed)
+    }
+}
+
+fn last(way: &[(NodeId, Box<[u8]>)]) -> Option<NodeId> {
+    way.last().map(|(node, _)| *node)
+}
+
+/// A way through the tree.
+struct Way {
+    passed: Vec<(NodeId, Box<[u8]>)>,
+    /// Names that are still to be entered, the next one last.
+    ahead: Vec<Box<[u8]>>,
+    links: u32,
+}
+
+impl Way {
+    fn new(path: &[u8]) -> Self {
+        let mut way = Self {
+            passed: vec![(ROOT, Box::default())],
+            ahead: Vec::new(),
+            links: 0,
+        };
+        way.add(path);
+        way
+    }
+
+    fn add(&mut self, path: &[u8]) {
+        let names = path.split(|byte| *byte == b'/').rev();
+        self.ahead.extend(names.map(Box::from));
+    }
+
+    fn dir(&self) -> NodeId {
+        last(&self.passed).unwrap_or(ROOT)
+    }
+
+    fn next(&mut self) -> Option<Box<[u8]>> {
+        loop {
+            let name = self.ahead.pop()?;
+            match &name[..] {
+                b"" | b"." => {}
+                b".." if self.passed.len() > 1 => {
+                    self.passed.pop();
+                }
+                b".." => {}
+                _ => return Some(name),
+            }
+        }
+    }
+
+    fn enter(&mut self, node: NodeId, name: Box<[u8]>) {
+        self.passed.push((node, name));
+    }
+
+    fn follow(&mut self, target: &[u8]) -> Result<(), NoWay> {
+        self.links += 1;
+        if self.links > LINKS_MAX || target.len() > PATH_MAX {
+            return Err(NoWay::Loop);
+        }
+        if target.starts_with(b"/") {
+            self.passed.truncate(1);
+        }
+        self.add(target);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `f PATH`, `d PATH`, `s PATH TARGET`, `h PATH TARGET`, `w PATH`, `o PATH`.
+    fn layer(lines: &[&str]) -> Vec<Entry> {
+        lines
+            .iter()
+            .map(|line| {
+                let words: Vec<&str> = line.split(' ').collect();
+                let target = || words[2].as_bytes().into();
+                Entry {
+                    path: words[1].as_bytes().into(),
+                    kind: match words[0] {
+                        "f" => EntryKind::File,
+                        "d" => EntryKind::Dir,
+                        "s" => EntryKind::Symlink(target()),
+                        "h" => EntryKind::HardLink(target()),
+                        "w" => EntryKind::Whiteout,
+                        _ => EntryKind::Opaque,
+                    },
+                }
+            })
+            .collect()
+    }
+
+    fn run(layers: &[&[&str]]) -> (Vec<String>, Vec<(usize, usize)>, Squashed) {
+        let layers: Vec<Vec<Entry>> = layers.iter().map(|lines| layer(lines)).collect();
+        let tree = squash(layers.iter().map(Vec::as_slice), 1000);
+        let mut paths: Vec<String> = tree
+            .visible(|_| true)
+            .into_iter()
+            .flat_map(|(file, paths)| {
+                paths.into_iter().map(move |path| {
+                    format!(
+                        "{} {}:{}",
+                        String::from_utf8_lossy(&path),
+                        file.layer,
+                        file.entry
+                    )
+                })
+            })
+            .collect();
+        paths.sort();
+        let mut gone: Vec<_> = tree
+            .gone
+            .iter()
+            .map(|(file, by)| (file.layer * 10 + file.entry, *by))
+            .collect();
+        gone.sort_unstable();
+        (paths, gone, tree)
+    }
+
+    #[test]
+    fn whiteouts_take_from_lower_layers_only() {
+        let (paths, gone, _) = run(&[
+            &["f a/x.so", "f a/y.so", "f b/z.so"],
+            // the file that is made again stays, wherever its whiteout stands
+            &["f a/x.so", "w a/x.so", "w b"],
+        ]);
+        assert_eq!(paths, ["a/x.so 1:0", "a/y.so 0:1"]);
+        assert_eq!(gone, [(0, 1), (2, 1)]);
+    }
+
+    #[test]
+    fn an_opaque_directory_keeps_its_own_layers_files() {
+        let (paths, ..) = run(&[
+            &["f d/old.so", "f d/e/old.so", "f other"],
+            &["f d/new.so", "o d", "f d/e/new.so"],
+        ]);
+        assert_eq!(paths, ["d/e/new.so 1:2", "d/new.so 1:0", "other 0:2"]);
+    }
+
+    #[test]
+    fn what_stands_at_a_path_is_replaced() {
+        for (lower, upper, left) in [
+            (&["f a/x"][..], &["f a"][..], &["a 1:0"][..]),
+            (&["f a/x"], &["d a"], &["a/x 0:0"]),
+            (&["f a"], &["f a/x"], &["a/x 1:0"]),
+            (&["f a/x"], &["s a b"], &[]),
+            (
+                &["s a b", "f b/x"],
+                &["d a", "f a/y"],
+                &["a/y 1:1", "b/x 0:1"],
+            ),
+            (&["f a"], &["f a"], &["a 1:0"]),
+        ] {
+            assert_eq!(run(&[lower, upper]).0, left, "{lower:?} {upper:?}");
+        }
+    }
+
+    #[test]
+    fn the_way_leads_through_links_of_directories() {
+        let (paths, _, tree) = run(&[
+            &["s lib usr/lib", "s usr/local/cuda /etc/alternatives/cuda"],
+            &["s etc/alternatives/cuda /usr/local/cuda-12.4", "f lib/a.so"],
+            &["f usr/local/cuda/lib64/b.so", "w lib/none"],
+            &["s up ../../usr/lib", "f up/c.so"],
+        ]);
+        assert_eq!(
+            paths,
+            [
+                "usr/lib/a.so 1:1",
+                "usr/lib/c.so 3:1",
+                "usr/local/cuda-12.4/lib64/b.so 2:0"
+            ]
+        );
+        let canonical = |path: &str| {
+            tree.canonical(path.as_bytes())
+                .map(|path| String::from_utf8(path).unwrap())
+        };
+        assert_eq!(canonical("/lib/a.so").unwrap(), "usr/lib/a.so");
+        assert_eq!(
+            canonical("usr/local/cuda/lib64/../lib64/b.so").unwrap(),
+            "usr/local/cuda-12.4/lib64/b.so"
+        );
+        assert_eq!(canonical("no/a.so"), None);
+    }
+
+    #[test]
+    fn a_whiteout_through_a_link_finds_the_file() {
+        let (paths, ..) = run(&[&["s lib usr/lib", "f usr/lib/a.so"], &["w lib/a.so"]]);
+        assert!(paths.is_empty());
+    }
+
+    #[test]
+    fn hard_links_are_one_file_and_outlive_the_first_name() {
+        let (paths, _, tree) = run(&[
+            &["f a.so", "h b.so a.so"],
+            &["h c.so a.so", "w b.so"],
+            &["w a.so"],
+        ]);
+        assert_eq!(paths, ["c.so 0:0"]);
+        let file = FileId { layer: 0, entry: 0 };
+        // gone in one place and there in another
+        assert_eq!(tree.gone_by(file), Some(2));
+        let (_, _, tree) = run(&[&["h b.so ../../etc/passwd"]]);
+        assert_eq!(tree.stuck.len(), 1);
+    }
+
+    #[test]
+    fn circles_and_bombs_end() {
+        let (paths, _, tree) = run(&[&["s a b", "s b a", "f a/x.so", "f c"]]);
+        assert_eq!(paths, ["c 0:3"]);
+        assert_eq!(tree.stuck[0].why, "the links on its way lead in a circle");
+        let deep = format!("f {}", "d/".repeat(1500));
+        let (_, _, tree) = run(&[&[&deep, "f later"]]);
+        assert_eq!(tree.stuck.len(), 1, "{:?}", tree.stuck);
+    }
+}
