@@ -17,16 +17,14 @@ RSS of at most 64 MiB.
 
 import argparse
 import json
-import os
 import pathlib
 import shutil
 import statistics
-import subprocess
 import sys
-import time
 import zipfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+from measuring import ROOT, cargo, measure
+
 sys.path.insert(0, str(ROOT / "tests" / "real"))
 from wheels import cache_dir, wheel  # noqa: E402
 
@@ -34,14 +32,6 @@ SUBJECT = "torch-2.9.1-cp312-cp312-manylinux_2_28_x86_64"
 RATIO_BAR, RSS_BAR = 1.25, 64
 # Machine fields of COFF objects: x86, x86-64, Arm 64
 COFF = (b"\x4c\x01", b"\x64\x86", b"\x64\xaa")
-
-
-def cargo(*arguments):
-    """Builds, and gives the paths of the programs by name."""
-    command = ["cargo", *arguments, "--locked", "--message-format", "json-render-diagnostics"]
-    built = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
-    messages = map(json.loads, built.splitlines())
-    return {it["target"]["name"]: it["executable"] for it in messages if it.get("executable")}
 
 
 def is_native(name, head):
@@ -66,39 +56,6 @@ def native_members(path):
             lines.append(f"{offset} {member.compress_size} {method}\n")
             unpacked += member.file_size
     return "".join(lines), unpacked
-
-
-def measure(command, stdin=""):
-    """User seconds, system seconds and peak RSS in MiB of one process.
-
-    The peak is read while the process runs: the one that the kernel hands out at the end counts the memory of
-    this script in, which is that of the process until it begins.
-    """
-    peak = 0
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
-        process.stdin.write(stdin)
-        process.stdin.close()
-        while True:
-            ended, status, usage = os.wait4(process.pid, os.WNOHANG)
-            if ended:
-                process.returncode = os.waitstatus_to_exitcode(status)
-                break
-            peak = max(peak, high_water_mark(process.pid, command[0]))
-            time.sleep(0.005)
-    if process.returncode not in (0, 3):
-        raise SystemExit(f"{command[0]}: exit status {process.returncode}")
-    return usage.ru_utime, usage.ru_stime, peak / 1024
-
-
-def high_water_mark(pid, program):
-    """The peak RSS of a running process in KiB; 0 where it is not known, or not that program yet."""
-    try:
-        if not os.path.samefile(f"/proc/{pid}/exe", shutil.which(program)):
-            return 0
-        status = pathlib.Path(f"/proc/{pid}/status").read_text()
-    except (OSError, TypeError):
-        return 0
-    return next((int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:")), 0)
 
 
 def main():
@@ -131,9 +88,9 @@ def main():
     medians = {}
     for name, runs in results.items():
         medians[name] = [statistics.median(column) for column in zip(*runs)]
-        user, system, rss = medians[name]
-        print(f"{name:10}{user:8.2f}{system:8.2f}{rss:9.1f}   {' '.join(f'{run[0]:.2f}' for run in runs)}")
-    ratio, rss = medians["inspect"][0] / medians["inflate"][0], medians["inspect"][2]
+        _, user, system, rss = medians[name]
+        print(f"{name:10}{user:8.2f}{system:8.2f}{rss:9.1f}   {' '.join(f'{run[1]:.2f}' for run in runs)}")
+    ratio, rss = medians["inspect"][1] / medians["inflate"][1], medians["inspect"][3]
     print(f"user CPU, inspect to inflate: {ratio:.3f} (bar {RATIO_BAR})")
     print(f"peak RSS of inspect: {rss:.1f} MiB (bar {RSS_BAR})")
 
