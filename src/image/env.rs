@@ -180,7 +180,7 @@ impl ImageEnv {
         let pairs = env.into_iter().filter_map(|pair| pair.split_once('='));
         let env: BTreeMap<&str, &str> = pairs.filter(|(name, _)| is_relevant(name)).collect();
         let value = |name: &str| env.get(name).copied();
-        let requirements = Requirements::parse(env.iter().map(|(name, value)| (*name, *value)));
+        let requirements = Requirements::parse(&env);
         let mut problems = Vec::new();
         let mut understood = |variable, expected, found: bool| {
             let text = value(variable).filter(|text| !text.is_empty() && !found);

@@ -7,6 +7,7 @@
 //! <https://github.com/NVIDIA/nvidia-container-toolkit>). What one of them refuses is kept and says by whom.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// A tool that enforces requirements.
@@ -269,13 +270,11 @@ fn read(text: &str) -> (Test, Vec<Tool>) {
     if !skipped && !is_semantic(value) && !refused_by.contains(&Tool::Runtime) {
         refused_by.push(Tool::Runtime);
     }
-    match Numbers::parse(value) {
-        Some(numbers) => (Test::Version(property, compare, numbers), refused_by),
-        None => {
-            refused_by.insert(0, Tool::Cli);
-            (Test::Malformed("its value is no version"), refused_by)
-        }
+    if let Some(numbers) = Numbers::parse(value) {
+        return (Test::Version(property, compare, numbers), refused_by);
     }
+    refused_by.insert(0, Tool::Cli);
+    (Test::Malformed("its value is no version"), refused_by)
 }
 
 /// Whether Go's `semver` takes a text for a version: up to three numbers without leading zeros. Suffixes of three
@@ -291,9 +290,8 @@ fn is_semantic(text: &str) -> bool {
             && part.bytes().all(|b| b.is_ascii_digit())
             && (*part == "0" || !part.starts_with('0'))
     };
-    parts.len() <= 3 && parts.iter().all(|part| number(part)) && {
-        suffix.is_empty() || parts.len() == 3
-    }
+    let suffix_fits = suffix.is_empty() || parts.len() == 3;
+    parts.len() <= 3 && parts.iter().all(number) && suffix_fits
 }
 
 /// The prefix of the variables.
@@ -318,21 +316,16 @@ pub struct Requirements {
 }
 
 impl Requirements {
-    /// Reads them out of variables, of which each name occurs once.
-    pub(super) fn parse<'v>(variables: impl Iterator<Item = (&'v str, &'v str)> + Clone) -> Self {
-        let value = |wanted: &str| {
-            let mut found = variables.clone().filter(|(name, _)| *name == wanted);
-            found.next().map(|(_, value)| value)
-        };
-        let required =
-            |(name, _): &(&str, &str)| name.starts_with(PREFIX) && !name.starts_with(EXCEPTED);
-        let mut all: Vec<Requirement> = variables
-            .clone()
-            .filter(required)
+    /// Reads them out of an environment.
+    pub(super) fn parse(env: &BTreeMap<&str, &str>) -> Self {
+        let value = |name: &str| env.get(name).copied();
+        let required = |name: &str| name.starts_with(PREFIX) && !name.starts_with(EXCEPTED);
+        let mut all: Vec<Requirement> = env
+            .iter()
+            .filter(|(name, _)| required(name))
             .map(|(name, value)| Requirement::parse(name, value))
             .filter(|requirement| !requirement.terms.is_empty())
             .collect();
-        all.sort_by(|a, b| a.variable.cmp(&b.variable));
         let unset = value(REQUIRE_CUDA).is_none_or(str::is_empty);
         let version = value(CUDA_VERSION).filter(|version| unset && !version.is_empty());
         all.extend(version.map(implied));

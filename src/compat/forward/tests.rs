@@ -11,17 +11,17 @@ fn host(spec: &str) -> Driver<'static> {
     Driver::new(spec.parse().ok(), Os::Linux, tables())
 }
 
-fn gpu(name: &str) -> Option<&'static GpuRow> {
+fn gpu(name: &str) -> &'static GpuRow {
     match tables().gpu(name) {
-        GpuLookup::Found(row) => Some(row),
+        GpuLookup::Found(row) => row,
         _ => panic!("{name}"),
     }
 }
 
 fn on(package: &Package<'_>, driver: &str, name: &str) -> Forward {
     let row = gpu(name);
-    let cc = row.unwrap().cc[0];
-    forward(package, &host(driver), cc, row, tables())
+    let cc = row.cc[0];
+    forward(package, &host(driver), cc, Some(row), tables())
 }
 
 fn named(cuda: &str, driver: &str) -> Package<'static> {
@@ -186,12 +186,12 @@ fn what_is_not_known_is_unknown() {
     let package = named("12.4", "550.54.15");
     let cc = ComputeCapability::new(9, 0);
     let any = Driver::new(None, Os::Linux, tables());
-    let found = forward(&package, &any, cc, gpu("H100"), tables());
+    let found = forward(&package, &any, cc, Some(gpu("H100")), tables());
     assert_eq!(found, unknown(ForwardUnsure::NoDriver));
     let found = forward(&package, &host("R535"), cc, None, tables());
     assert_eq!(found, unknown(ForwardUnsure::Gpu));
     let windows = Driver::new("551.61".parse().ok(), Os::Windows, tables());
-    let found = forward(&package, &windows, cc, gpu("H100"), tables());
+    let found = forward(&package, &windows, cc, Some(gpu("H100")), tables());
     assert_eq!(found, Forward::Fails(ForwardFailure::System));
 }
 

@@ -8,7 +8,7 @@ fn one(text: &str) -> Factor {
 }
 
 fn of(env: &[(&str, &str)]) -> Requirements {
-    Requirements::parse(env.iter().copied())
+    Requirements::parse(&env.iter().copied().collect())
 }
 
 #[test]
