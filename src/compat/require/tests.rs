@@ -108,7 +108,7 @@ fn images_of_nvidia_on_data_centre_gpus() {
             "13.2",
             "H100",
             "550.54.15",
-            "cuda>=13.2: R535, R570, R580, or R590 and newer",
+            "cuda>=13.2: R535, R570, or R580 and newer",
         ),
         // R450 for Tesla only, which newer drivers call an A100 no longer
         ("11.8", "A100", "450.80.02", "Brand"),
