@@ -1,3 +1,5 @@
+//! Environments of real images, and what the container toolkit makes of them.
+
 use super::*;
 
 fn parse(env: &[&str]) -> ImageEnv {

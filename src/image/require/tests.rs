@@ -1,3 +1,5 @@
+//! Requirements as both tools read them: `dsl.c` of one, `factory.go` and `property.go` of the other.
+
 use super::*;
 
 fn one(text: &str) -> Factor {
