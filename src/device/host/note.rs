@@ -215,7 +215,10 @@ mod tests {
     // as in NVIDIA's test file of the driver for Orin of CUDA 13.2.1: 41 bytes said, 39 there, 34 of them text
     #[test]
     fn a_text_shorter_than_it_says_is_read_as_far_as_it_goes() {
-        let mut orin = note("NVIDIA Corporation", r#"{"format":1,"CUDA version":"13.2"}"#);
+        let mut orin = note(
+            "NVIDIA Corporation",
+            r#"{"format":1,"CUDA version":"13.2"}"#,
+        );
         orin.resize(12 + 20 + 39, 0);
         orin[4] = 41;
         let expected = ForwardNote::new(ToolkitVersion::new(13, 2), None, None);
