@@ -85,6 +85,7 @@
 //! | [`inventory`] | binds archives to device code: routes files, merges what threads found |
 //! | [`facts`] | answers from the tables, each value with its source |
 //! | [`compat`] | rules: what runs where, what a driver accepts |
+//! | [`image`] | what a container image declares: environment, labels, paths; judges nothing |
 //! | [`source`] | what the user names: wheels, directories, files, their metadata; knows no device code |
 //! | [`archive`] | bytes to members: zip structure, inflation, checksums |
 //! | [`device`] | bytes to device facts: fatbins, cubins, PTX, host headers; no I/O, no archives |
@@ -114,6 +115,7 @@ pub mod device;
 mod error;
 mod escape;
 pub mod facts;
+pub mod image;
 pub mod inventory;
 pub mod limits;
 mod locator;

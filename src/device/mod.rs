@@ -20,7 +20,7 @@ mod scan;
 mod sniff;
 mod tally;
 
-pub use host::{HostFacts, HostFormat};
+pub use host::{BrokenNote, ForwardNote, HostFacts, HostFormat};
 pub use image::{FatbinClass, HeaderClaim, ImageKey, ImageKind, ImageTally, Place};
 pub use owner::Recognise;
 pub use payload::Coding;

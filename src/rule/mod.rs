@@ -104,9 +104,12 @@ codes! {
     JitCompilerMismatch "jit-compiler-mismatch" Warn "the compiler that the package carries does not compile for this GPU";
     LinkOnly "link-only" Warn "only LTO-IR fits, which must be linked at run time";
     TegraCompatibilityUnsure "tegra-compatibility-unsure" Warn "NVIDIA does not promise that this code runs on this Tegra GPU";
+    ClaimMismatch "claim-mismatch" Warn "what an image says of itself does not fit what is in it, or cannot be met";
     PtxHeaderMismatch "ptx-header-mismatch" Warn "a device image is not built for what its header says";
     BuiltAtInstall "built-at-install" Warn "a source distribution: what it will hold is decided when it is built";
     DriverNotGiven "driver-not-given" Warn "the target names no driver, so driver rules were not judged";
+    DriverCapabilityMissing "driver-capability-missing" Warn "an image with device code does not ask for the driver that loads it";
+    StaleCompatConfig "stale-compat-config" Warn "an image was saved from a running container, with its forward compatibility configuration";
     WaiverExpired "waiver-expired" Warn "a waiver is past its date and no longer applies";
     WaiverUnused "waiver-unused" Warn "a waiver matches nothing";
     BaselineUnused "baseline-unused" Warn "an entry of the baseline matches nothing any more";

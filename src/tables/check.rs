@@ -3,6 +3,7 @@
 //! Checks facts against each other, never against rules. Run by a unit test over the embedded tables and
 //! by the `facts` command.
 
+mod container;
 mod driver;
 mod errors;
 mod forward_compat;
@@ -77,6 +78,7 @@ impl Tables {
         libraries(self, &mut broken);
         errors::errors(self, &mut broken);
         forward_compat::packages(self, &mut broken);
+        container::words(self, &mut broken);
         instance::instances(self, &mut broken);
         pci::chips(self, &mut broken);
         pci::devices(self, &mut broken);
@@ -122,6 +124,7 @@ fn order(tables: &Tables, broken: &mut Broken) {
         &tables.instance_table().as_of,
         &tables.compat_table().as_of,
         &tables.error_table().as_of,
+        &tables.container_table().as_of,
     ]
     .into();
     broken.unless(days.len() == 1, || {

@@ -7,6 +7,7 @@
 
 mod arch;
 mod check;
+mod container;
 mod driver;
 mod errors;
 mod forward_compat;
@@ -32,6 +33,7 @@ use crate::error::Error;
 use crate::platform::Os;
 
 use arch::ArchTable;
+use container::ContainerTable;
 use driver::DriverTable;
 use errors::ErrorTable;
 use forward_compat::CompatTable;
@@ -41,6 +43,7 @@ use library::LibraryTable;
 use pci::PciTable;
 use toolkit::ToolkitTable;
 
+pub use container::{ArchNameRow, BrandRow, BrandRule, CapabilitiesRow};
 pub use errors::{ApiError, ErrorMatch, ErrorRow, MatchedBy};
 pub use forward_compat::{CompatRow, ForwardCompat};
 pub use gpu::GpuLookup;
@@ -66,6 +69,7 @@ struct Texts {
     instances: &'static str,
     compat: &'static str,
     errors: &'static str,
+    containers: &'static str,
 }
 
 impl Texts {
@@ -79,9 +83,10 @@ impl Texts {
         instances: include_str!("instances.yaml"),
         compat: include_str!("forward_compat.yaml"),
         errors: include_str!("errors.yaml"),
+        containers: include_str!("containers.yaml"),
     };
 
-    fn all(&self) -> [&'static str; 9] {
+    fn all(&self) -> [&'static str; 10] {
         [
             self.gpus,
             self.archs,
@@ -92,6 +97,7 @@ impl Texts {
             self.instances,
             self.compat,
             self.errors,
+            self.containers,
         ]
     }
 }
@@ -109,6 +115,7 @@ pub struct Tables {
     instances: OnceLock<InstanceTable>,
     compat: OnceLock<CompatTable>,
     errors: OnceLock<ErrorTable>,
+    containers: OnceLock<ContainerTable>,
     digest: OnceLock<String>,
     overlay: Option<Overlay>,
 }
@@ -131,6 +138,7 @@ impl Tables {
             instances: OnceLock::new(),
             compat: OnceLock::new(),
             errors: OnceLock::new(),
+            containers: OnceLock::new(),
             digest: OnceLock::new(),
             overlay: None,
         }
@@ -383,6 +391,11 @@ impl Tables {
             .get_or_init(|| parsed(ErrorTable::parse(self.texts.errors)))
     }
 
+    fn container_table(&self) -> &ContainerTable {
+        self.containers
+            .get_or_init(|| parsed(ContainerTable::parse(self.texts.containers)))
+    }
+
     fn library_table(&self) -> &LibraryTable {
         self.libraries
             .get_or_init(|| parsed(LibraryTable::parse(self.texts.libraries)))
@@ -408,6 +421,7 @@ impl Tables {
             ("instances", self.instances.get().is_some()),
             ("compat", self.compat.get().is_some()),
             ("errors", self.errors.get().is_some()),
+            ("containers", self.containers.get().is_some()),
         ];
         let parsed = files.into_iter().filter(|(_, parsed)| *parsed);
         parsed.map(|(name, _)| name).collect()

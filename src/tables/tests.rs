@@ -22,6 +22,7 @@ fn every_table_parses() {
     ErrorTable::parse(Texts::BUILTIN.errors).unwrap();
     PciTable::parse(Texts::BUILTIN.pci).unwrap();
     InstanceTable::parse(Texts::BUILTIN.instances).unwrap();
+    ContainerTable::parse(Texts::BUILTIN.containers).unwrap();
 }
 
 #[test]

@@ -36,6 +36,8 @@ pub enum Mechanism {
     Ptx(PtxIsa),
     /// A compression that the driver unpacks.
     Compression,
+    /// Variables of an image, by name.
+    Declared(String),
 }
 
 /// A version of the CUDA runtime as drivers tell them apart: from 11 on by major version (rule 4.2), before
@@ -88,6 +90,7 @@ impl std::fmt::Display for Mechanism {
             Self::Gpu(cc) => write!(f, "the first driver for compute capability {cc}"),
             Self::Ptx(isa) => write!(f, "compiling PTX {isa}"),
             Self::Compression => f.write_str("code compressed with zstd"),
+            Self::Declared(variables) => write!(f, "the image's {variables}"),
         }
     }
 }

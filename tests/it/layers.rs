@@ -18,19 +18,23 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("tables", BASE),
     ("device", BASE),
     ("archive", BASE),
-    ("compat", &["tables", "device"]),
+    ("image", &["tables"]),
+    ("compat", &["tables", "device", "image"]),
     ("facts", &["tables", "compat"]),
     ("machine", &["tables"]),
-    ("source", &["archive"]),
-    ("inventory", &["tables", "device", "archive", "source"]),
+    ("source", &["archive", "image"]),
+    (
+        "inventory",
+        &["tables", "device", "image", "archive", "source"],
+    ),
     ("policy", &["tables", "compat"]),
     (
         "verdict",
-        &["tables", "device", "compat", "inventory", "policy"],
+        &["tables", "device", "image", "compat", "inventory", "policy"],
     ),
     (
         "report",
-        &["tables", "device", "facts", "inventory", "verdict"],
+        &["tables", "device", "image", "facts", "inventory", "verdict"],
     ),
     (
         "cli",

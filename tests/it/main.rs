@@ -22,6 +22,7 @@ mod demo;
 mod determinism;
 mod device_robustness;
 mod docs;
+mod host_note;
 mod host_readelf;
 mod hostile_memory;
 mod hostile_wheel;

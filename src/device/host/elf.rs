@@ -7,7 +7,7 @@ use object::read::elf::{Dyn as _, FileHeader, ProgramHeader as _, SectionHeader 
 use object::{ReadRef, StringTable, elf};
 
 use super::image::HostImage;
-use super::{HostFacts, HostSection, NEEDED_MAX, Segment, TOO_MANY_NEEDED};
+use super::{BrokenNote, HostFacts, HostSection, NEEDED_MAX, Segment, TOO_MANY_NEEDED, note};
 use crate::device::le::{u16_at, u32_at, u64_at};
 
 /// Bytes kept before the section table, where linkers put the section names.
@@ -77,6 +77,10 @@ fn read_as<Elf: FileHeader<Endian = Endianness>>(
                 continue;
             };
             let name = sections.section_name(endian, section).unwrap_or_default();
+            if name == note::SECTION && section.sh_type(endian) == elf::SHT_NOTE {
+                let align = section.sh_addralign(endian).into();
+                read_note(data, offset..offset.saturating_add(len), align, facts);
+            }
             let range = offset..offset.saturating_add(len);
             facts.sections.push(HostSection::new(name, range));
         }
@@ -101,6 +105,23 @@ fn read_as<Elf: FileHeader<Endian = Endianness>>(
         }
     }
     sections.map(|_| ()).map_err(|_source| BROKEN_ELF)
+}
+
+/// The first note of forward compatibility counts, as for the tool that reads it.
+fn read_note(data: &HostImage, range: Range<u64>, align: u64, facts: &mut HostFacts) {
+    if facts.forward_compatibility.is_some() {
+        return;
+    }
+    let len = range.end - range.start;
+    facts.forward_compatibility = if len > note::MAX {
+        Some(Err(BrokenNote("is longer than any")))
+    } else {
+        // what was not kept is looked at again
+        match data.read_bytes_at(range.start, len) {
+            Ok(bytes) => note::read(bytes, align),
+            Err(()) => Some(Err(BrokenNote("is not within the file"))),
+        }
+    };
 }
 
 fn read_dynamic<Elf: FileHeader<Endian = Endianness>>(

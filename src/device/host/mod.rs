@@ -5,6 +5,7 @@
 
 mod elf;
 mod image;
+mod note;
 mod pe;
 
 use std::ops::Range;
@@ -12,6 +13,7 @@ use std::ops::Range;
 use super::le::u16_at;
 
 pub(super) use image::{HEAD, HostImage};
+pub use note::{BrokenNote, ForwardNote};
 
 /// Libraries that a file may name as needed before the rest is left out.
 const NEEDED_MAX: usize = 4096;
@@ -101,6 +103,8 @@ pub struct HostFacts {
     pub rpath: Option<String>,
     /// `DT_RUNPATH`.
     pub runpath: Option<String>,
+    /// The note of a forward compatibility driver, `libcuda.so` of `cuda-compat`, where it has one.
+    pub forward_compatibility: Option<Result<ForwardNote, BrokenNote>>,
     pub(super) sections: Vec<HostSection>,
     /// File offset and address of what is loaded, to translate pointers.
     pub(super) segments: Vec<Segment>,
@@ -140,6 +144,7 @@ impl HostFacts {
             needed: Vec::new(),
             rpath: None,
             runpath: None,
+            forward_compatibility: None,
             sections: Vec::new(),
             segments: Vec::new(),
         }

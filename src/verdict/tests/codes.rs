@@ -227,6 +227,8 @@ fn every_code_has_a_case() {
     let mut met: BTreeSet<Code> = cases().iter().map(|case| case.code).collect();
     // it needs a baseline: `baselines`
     met.insert(Code::BaselineUnused);
+    // they are of images: `images`
+    met.extend(super::images::CODES);
     let all: BTreeSet<Code> = Code::ALL.iter().copied().collect();
     assert_eq!(
         met, all,

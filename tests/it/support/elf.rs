@@ -4,6 +4,7 @@
 //! `readelf` reads out of them is what was put in: a test of `host_readelf` holds that.
 
 const PT_LOAD: u32 = 1;
+const SHT_NOTE: u32 = 7;
 const PT_DYNAMIC: u32 = 2;
 const DT_NEEDED: u64 = 1;
 const DT_STRTAB: u64 = 5;
@@ -32,7 +33,7 @@ pub(crate) struct Elf {
     needed: Vec<String>,
     rpath: Option<String>,
     runpath: Option<String>,
-    sections: Vec<(String, Vec<u8>)>,
+    sections: Vec<(String, u32, Vec<u8>)>,
     names: Names,
     /// Added to the stated size of the names, which then ends beyond the file.
     names_size_lie: u64,
@@ -81,7 +82,14 @@ impl Elf {
 
     /// A section with `bytes`, aligned to 8.
     pub(crate) fn section(mut self, name: &str, bytes: impl Into<Vec<u8>>) -> Self {
-        self.sections.push((name.to_owned(), bytes.into()));
+        self.sections.push((name.to_owned(), 1, bytes.into()));
+        self
+    }
+
+    /// A section of notes.
+    pub(crate) fn notes(mut self, name: &str, bytes: impl Into<Vec<u8>>) -> Self {
+        self.sections
+            .push((name.to_owned(), SHT_NOTE, bytes.into()));
         self
     }
 
@@ -138,9 +146,9 @@ impl Elf {
             }
             Names::Last => {}
         }
-        for (name, bytes) in &self.sections {
+        for (name, kind, bytes) in &self.sections {
             let at = append(&mut file, bytes);
-            table.add(name, 1, at, bytes.len());
+            table.add(name, *kind, at, bytes.len());
         }
         table.add(".dynamic", 6, dynamic_at, dynamic_len);
         let table_len = (table.rows.len() + 2) * 64;
@@ -228,7 +236,12 @@ impl Table {
             let link = if *kind == 6 { names_index } else { 0 };
             bytes.extend(u32::try_from(link).unwrap().to_le_bytes());
             bytes.extend([0; 4]);
-            bytes.extend(u64::from(*kind != 0).to_le_bytes());
+            let align = match *kind {
+                0 => 0,
+                SHT_NOTE => 4,
+                _ => 1_u64,
+            };
+            bytes.extend(align.to_le_bytes());
             bytes.extend(if *kind == 6 { 16_u64 } else { 0 }.to_le_bytes());
         }
         bytes
