@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use crate::archive::Fault;
+use crate::device::DeviceReport;
+use crate::image::{DriverFile, driver_file, is_compat_config, is_relevant};
 use crate::limits::Limits;
 use crate::locator::{Locator, MemberName};
 use crate::problem::{Extent, Problem, ProblemKind};
@@ -15,7 +17,7 @@ use super::draft::{Draft, Found};
 use super::layer::{LayerFile, LayerScan, compare};
 use super::own;
 use super::squash::{FileId, Squashed, squash};
-use super::{Artifact, ArtifactKind, Hidden, ImageFacts, LayerFacts, Package};
+use super::{Artifact, ArtifactKind, CompatDriver, Hidden, ImageFacts, LayerFacts, Package};
 
 /// Places of a tree that are made for each file that an archive may have: directories, links, what is replaced.
 const NODES_PER_MEMBER: u64 = 4;
@@ -44,6 +46,7 @@ pub(super) fn assemble(
         problems.extend(wrong.map(|fault| fault.at(at.clone(), Extent::Artifact)));
     }
     let mut hidden = Vec::new();
+    let mut compat = Vec::new();
     let packages: Vec<Arc<Package>> = merged
         .assigned
         .packages
@@ -77,12 +80,22 @@ pub(super) fn assemble(
             let package = file.package.clone().or(owner);
             let path = format!("{}{}", MemberName::from_bytes(path), file.inner);
             let report = file.report.clone();
+            if file.inner.is_empty() {
+                compat.extend(compat_driver(&path, &report));
+            }
             let library = own::library(path, file.size, package.as_deref(), report, tables);
             if let Some(mut library) = library {
                 library.layer = Some(layer);
                 draft.take(Found::Library(Box::new(library), package));
             }
         }
+    }
+    compat.sort_by(|a, b| a.path.cmp(&b.path));
+    let platform = image.platform.as_deref();
+    match platform.map(str::parse) {
+        Some(Ok(platform)) => draft.artifact.platforms.push(platform),
+        Some(Err(_)) => draft.artifact.other_platforms.extend(image.platform.clone()),
+        None => {}
     }
     hidden.sort_by(|a, b| (a.layer, &a.path).cmp(&(b.layer, &b.path)));
     let layers = image.layers.into_iter().zip(scans);
@@ -91,8 +104,15 @@ pub(super) fn assemble(
         digest: image.digest,
         image_id: image.image_id,
         platform: image.platform,
-        env: image.config.env,
-        labels: image.config.labels,
+        env: relevant(image.config.env),
+        labels: image
+            .config
+            .labels
+            .into_iter()
+            .filter(|(name, _)| is_relevant(name))
+            .collect(),
+        compat,
+        compat_configs: merged.compat_configs(),
         layers: layers
             .map(|(layer, scan)| {
                 let sums = scan.sums.as_ref();
@@ -114,6 +134,26 @@ pub(super) fn assemble(
     draft.finish(problems)
 }
 
+/// The variables that say something of GPUs.
+fn relevant(mut env: Vec<String>) -> Vec<String> {
+    env.retain(|variable| {
+        let (name, _) = variable.split_once('=').unwrap_or((variable, ""));
+        is_relevant(name)
+    });
+    env
+}
+
+fn compat_driver(path: &str, report: &DeviceReport) -> Option<CompatDriver> {
+    let Some(DriverFile::Compat(_)) = driver_file(path) else {
+        return None;
+    };
+    let note = report.host.forward_compatibility.clone();
+    Some(CompatDriver {
+        path: path.to_owned(),
+        note: note.map(|note| note.map_err(|broken| broken.to_string())),
+    })
+}
+
 /// The final file system, as far as it matters.
 struct Merged<'s> {
     at: Locator,
@@ -132,8 +172,12 @@ impl<'s> Merged<'s> {
             .flat_map(|(layer, scan)| {
                 let files = scan.files.iter().map(|file| file.entry);
                 let packages = scan.packages.iter().map(|(entry, _)| *entry);
+                let configs = scan.entries.iter().enumerate().filter(|(_, entry)| {
+                    std::str::from_utf8(&entry.path).is_ok_and(is_compat_config)
+                });
                 files
                     .chain(packages)
+                    .chain(configs.map(|(index, _)| index))
                     .chain(scan.kept.keys().copied())
                     .chain(scan.problems.keys().copied())
                     .map(move |entry| FileId { layer, entry })
@@ -174,6 +218,18 @@ impl<'s> Merged<'s> {
     fn place(&self, file: FileId) -> Option<(&[u8], Option<usize>)> {
         let (path, owner) = self.places.get(&file)?;
         Some((path, *owner))
+    }
+
+    /// What the container toolkit wrote into a container that was saved as an image.
+    fn compat_configs(&self) -> Vec<String> {
+        let paths = self.places.values();
+        let mut paths: Vec<String> = paths
+            .filter_map(|(path, _)| std::str::from_utf8(path).ok())
+            .filter(|path| is_compat_config(path))
+            .map(str::to_owned)
+            .collect();
+        paths.sort();
+        paths
     }
 
     /// A file with device code that a layer took away.

@@ -25,7 +25,7 @@ mod work;
 use std::collections::BTreeMap;
 
 use crate::cuda::ToolkitVersion;
-use crate::device::{FatbinClass, HostFormat};
+use crate::device::{FatbinClass, ForwardNote, HostFormat};
 use crate::platform::Platform;
 use crate::problem::Problem;
 use crate::source;
@@ -123,14 +123,28 @@ pub struct ImageFacts {
     pub image_id: Option<String>,
     /// `linux/amd64`, with a variant where there is one: `linux/arm64/v8`.
     pub platform: Option<String>,
-    /// The environment that its processes get, `KEY=VALUE`.
+    /// What of its environment and its labels says something of GPUs, `NAME=VALUE`; the rest may be secrets.
     pub env: Vec<String>,
-    /// Its labels.
+    /// As `env`, of its labels.
     pub labels: BTreeMap<String, String>,
+    /// The user-mode drivers of forward compatibility packages in it.
+    pub compat: Vec<CompatDriver>,
+    /// Files that the container toolkit left behind where the image was saved from a running container.
+    pub compat_configs: Vec<String>,
     /// The lowest first.
     pub layers: Vec<LayerFacts>,
     /// Files with device code that a later layer removed or replaced: they are shipped and never used.
     pub hidden: Vec<Hidden>,
+}
+
+/// The user-mode driver of a forward compatibility package.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CompatDriver {
+    /// Its path.
+    pub path: String,
+    /// What it says of itself, since about R575; an error where that could not be read.
+    pub note: Option<Result<ForwardNote, String>>,
 }
 
 /// A layer of an image.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::cuda::ToolkitVersion;
 use crate::device::DeviceReport;
+use crate::image::{DriverFile, driver_file};
 use crate::tables::{Tables, VendorRow};
 
 use super::{Code, Library, Package};
@@ -57,9 +58,10 @@ pub(super) fn library(
     })
 }
 
-/// Whether a scanned file matters to a gate.
+/// Whether a scanned file of an image matters to a gate: as a library, or as a driver that the image brings.
 pub(super) fn matters(path: &str, report: &DeviceReport, tables: &Tables) -> bool {
-    Role::of(path, report, tables).is_some()
+    matches!(driver_file(path), Some(DriverFile::Compat(_)))
+        || Role::of(path, report, tables).is_some()
 }
 
 /// What a file that matters to a gate is.

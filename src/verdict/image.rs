@@ -77,7 +77,7 @@ pub fn requirements(
 }
 
 /// The row of a target's GPU, where it has a name.
-fn row<'t>(gpu: &TargetGpu, tables: &'t Tables) -> Option<&'t GpuRow> {
+pub(super) fn row<'t>(gpu: &TargetGpu, tables: &'t Tables) -> Option<&'t GpuRow> {
     match tables.gpu(&gpu.name) {
         GpuLookup::Found(row) => Some(row),
         GpuLookup::Ambiguous { .. } | GpuLookup::Unknown { .. } => None,

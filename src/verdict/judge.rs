@@ -12,6 +12,7 @@ use crate::tables::Tables;
 
 use super::finding::{Finding, PackageName};
 use super::floor::{Floor, Mechanism};
+use super::of_image::OfImage;
 use super::words::Subject;
 use super::{Row, Verdict, artifact, compilers, floor, package, python, words};
 
@@ -21,6 +22,8 @@ pub(super) struct Judge<'a> {
     pub(super) artifact: &'a Artifact,
     pub(super) policy: &'a Policy,
     pub(super) tables: &'a Tables,
+    /// The images of an input that holds several, this one among them.
+    pub(super) of_same_input: &'a [Artifact],
 }
 
 impl Judge<'_> {
@@ -56,6 +59,18 @@ impl Judge<'_> {
         if let Some(found) = artifact::unopened(artifact) {
             add(found, None);
         }
+        let image = OfImage::of(artifact, self.tables);
+        let targets: Vec<&FleetTarget> = self.targets().collect();
+        if let Some(image) = &image {
+            for found in image.findings(artifact) {
+                add(found, None);
+            }
+            for target in &targets {
+                for found in target.gpus.iter().flat_map(|gpu| image.required(target, gpu).findings) {
+                    add(found, None);
+                }
+            }
+        }
         for (package, libraries) in self.groups() {
             let name = package.as_ref();
             for found in artifact::header_mismatches(&libraries) {
@@ -67,8 +82,8 @@ impl Judge<'_> {
                 add(found, name);
             }
             let mut has_code = false;
-            for target in &self.policy.targets {
-                let (row, found) = self.row(name, &libraries, target);
+            for target in &targets {
+                let (row, found) = self.row(name, &libraries, target, image.as_ref());
                 has_code |= row.has_device_code;
                 for found in found {
                     add(found, name);
@@ -82,6 +97,18 @@ impl Judge<'_> {
                 add(found, name);
             }
         }
+    }
+
+    /// The targets that this artifact is for. Of an image for several platforms, each is for its own, and a
+    /// target for which there is none gets the word of all of them.
+    fn targets(&self) -> impl Iterator<Item = &FleetTarget> {
+        self.policy.targets.iter().filter(|target| {
+            let Some(platform) = target.platform else {
+                return true;
+            };
+            let fits = |artifact: &Artifact| artifact.platforms.contains(&platform);
+            fits(self.artifact) || !self.of_same_input.iter().any(|other| fits(other))
+        })
     }
 
     /// The packages that get a row, each with its libraries.
@@ -120,6 +147,7 @@ impl Judge<'_> {
         package: Option<&PackageName>,
         libraries: &[&Library],
         target: &FleetTarget,
+        image: Option<&OfImage<'_>>,
     ) -> (Row, Vec<Finding>) {
         let loaded = artifact::for_platform(libraries, target);
         let os = artifact::os_of(self.artifact, libraries);
@@ -136,15 +164,30 @@ impl Judge<'_> {
                 os: driver.os(),
                 tables: self.tables,
             };
-            let mut on_gpu = package::judge(&loaded, subject, &driver, self.policy);
+            let (seen, note) = match image {
+                Some(image) => image.driver(&driver, gpu, self.tables),
+                None => (driver.clone(), None),
+            };
+            notes.extend(note.filter(|note| !notes.contains(note)));
+            let mut on_gpu = package::judge(&loaded, subject, &seen, self.policy);
             has_code |= on_gpu.has_code;
             notes.extend(on_gpu.siblings.take().filter(|note| !notes.contains(note)));
             findings.append(&mut on_gpu.findings);
             if on_gpu.has_code || !on_gpu.floors.is_empty() {
+                // what the driver that the image brings is enough for asks nothing of the host's
+                let own = seen.spec() == driver.spec();
+                on_gpu
+                    .floors
+                    .retain(|floor| own || seen.meets(&floor.driver) == Meets::No);
                 on_gpu
                     .floors
                     .extend(floor::of_gpu(gpu.cc, driver.os(), self.tables));
                 findings.extend(driver_findings(subject, &driver, &loaded, &on_gpu.floors));
+                if let Some(image) = image {
+                    let required = image.required(target, gpu);
+                    on_gpu.floors.extend(required.floors);
+                    notes.extend(required.notes.into_iter().filter(|note| !notes.contains(note)));
+                }
             }
             floors.append(&mut on_gpu.floors);
             findings.extend(compilers::mismatch(&loaded, subject));

@@ -14,6 +14,7 @@ mod finding;
 mod floor;
 pub mod image;
 mod judge;
+mod of_image;
 mod package;
 mod python;
 mod rows;
@@ -26,7 +27,7 @@ mod words;
 use std::collections::BTreeMap;
 
 use crate::cuda::DriverSpec;
-use crate::inventory::{ArtifactKind, Inventory, Seen};
+use crate::inventory::{Artifact, ArtifactKind, Inventory, Seen};
 use crate::policy::{Date, Policy};
 use crate::problem::Problem;
 use crate::rule::Level;
@@ -176,6 +177,7 @@ pub fn evaluate_new(
             artifact,
             policy,
             tables,
+            of_same_input: of_same_input(&inventory.artifacts, index),
         };
         judge.artifact(&mut findings, &mut matrix);
     }
@@ -234,6 +236,20 @@ pub fn evaluate_new(
         matrix,
         findings,
     }
+}
+
+/// The images of the input that the artifact at `index` is of; they stand side by side.
+fn of_same_input(artifacts: &[Artifact], index: usize) -> &[Artifact] {
+    let same = |other: &Artifact| {
+        artifacts.get(index).is_some_and(|one| {
+            one.kind == ArtifactKind::Image && other.kind == one.kind && other.input == one.input
+        })
+    };
+    let first = artifacts.iter().position(same);
+    let first = first.unwrap_or(index).min(index);
+    let rest = artifacts.get(first..).unwrap_or_default();
+    let count = rest.iter().take_while(|other| same(other)).count();
+    rest.get(..count).unwrap_or_default()
 }
 
 /// The order of reports: artifact, package, level, library, code, target in the order of the policy.

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::inventory::{Hidden, ImageFacts, LayerFacts};
+use crate::cuda::ToolkitVersion;
+use crate::device::ForwardNote;
+use crate::inventory::{CompatDriver, Hidden, ImageFacts, LayerFacts};
 
 /// What an artifact that is an image has besides; it stands among the artifact's own fields.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -30,6 +32,23 @@ pub(super) struct ImageForm {
 struct ConfigForm {
     env: Vec<String>,
     labels: BTreeMap<String, String>,
+    compat: Vec<CompatForm>,
+    compat_configs: Vec<String>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct CompatForm {
+    path: String,
+    note: Option<NoteForm>,
+    /// Why the note could not be read.
+    broken: Option<String>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct NoteForm {
+    cuda: ToolkitVersion,
+    drivers: Option<Vec<u32>>,
+    devices: Option<Vec<u32>>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -63,6 +82,8 @@ impl ImageForm {
             config: Some(ConfigForm {
                 env: image.env.clone(),
                 labels: image.labels.clone(),
+                compat: image.compat.iter().map(CompatForm::from).collect(),
+                compat_configs: image.compat_configs.clone(),
             }),
             layers: Some(image.layers.iter().map(LayerForm::from).collect()),
             hidden: Some(image.hidden.iter().map(HiddenForm::from).collect()),
@@ -81,11 +102,39 @@ impl ImageForm {
             platform: self.platform,
             env: config.env,
             labels: config.labels,
+            compat: config.compat.into_iter().map(CompatDriver::from).collect(),
+            compat_configs: config.compat_configs,
             layers: layers.into_iter().map(LayerFacts::from).collect(),
             hidden: hidden
                 .map(|form| form.into_hidden(count))
                 .collect::<Result<_, _>>()?,
         })
+    }
+}
+
+impl From<&CompatDriver> for CompatForm {
+    fn from(driver: &CompatDriver) -> Self {
+        let note = driver.note.as_ref();
+        let read = note.and_then(|note| note.as_ref().ok());
+        Self {
+            path: driver.path.clone(),
+            note: read.map(|note| NoteForm {
+                cuda: note.cuda,
+                drivers: note.drivers.clone(),
+                devices: note.devices.clone(),
+            }),
+            broken: note.and_then(|note| note.as_ref().err()).cloned(),
+        }
+    }
+}
+
+impl From<CompatForm> for CompatDriver {
+    fn from(form: CompatForm) -> Self {
+        let note = form.note.map(|note| ForwardNote::new(note.cuda, note.drivers, note.devices));
+        Self {
+            path: form.path,
+            note: note.map(Ok).or(form.broken.map(Err)),
+        }
     }
 }
 
