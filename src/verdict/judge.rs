@@ -186,7 +186,9 @@ impl Judge<'_> {
                 if let Some(image) = image {
                     let required = image.required(target, gpu);
                     on_gpu.floors.extend(required.floors);
-                    notes.extend(required.notes.into_iter().filter(|note| !notes.contains(note)));
+                    let new = required.notes.into_iter();
+                    let new: Vec<String> = new.filter(|note| !notes.contains(note)).collect();
+                    notes.extend(new);
                 }
             }
             floors.append(&mut on_gpu.floors);

@@ -238,11 +238,12 @@ pub fn evaluate_new(
     }
 }
 
-/// The images of the input that the artifact at `index` is of; they stand side by side.
+/// The artifact at `index` and, where it is an image, those of the same name for other platforms, side by side.
 fn of_same_input(artifacts: &[Artifact], index: usize) -> &[Artifact] {
+    let names = |artifact: &Artifact| artifact.image.as_ref().map(|image| image.names.clone());
     let same = |other: &Artifact| {
         artifacts.get(index).is_some_and(|one| {
-            one.kind == ArtifactKind::Image && other.kind == one.kind && other.input == one.input
+            one.image.is_some() && other.input == one.input && names(other) == names(one)
         })
     };
     let first = artifacts.iter().position(same);
