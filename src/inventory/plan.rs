@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::archive::{MemberKind, SharedBytes, Zip};
+use crate::error::{Error, ErrorKind};
 use crate::locator::Locator;
 use crate::source::{Dir, Source, Wheel};
 
@@ -38,8 +39,10 @@ pub(super) struct File {
 }
 
 /// The artifact that a source is, and what there is to read of it.
-pub(super) fn plan(source: Source, index: usize) -> (Draft, Vec<(u64, Job)>) {
-    match source {
+pub(super) fn plan(source: Source, index: usize) -> Result<(Draft, Vec<(u64, Job)>), Error> {
+    Ok(match source {
+        Source::Images { at, .. } => return Err(not_wired(&at)),
+        Source::ImageStream(stream) => return Err(not_wired(&stream.at)),
         Source::Wheel(wheel) => plan_wheel(wheel, index),
         Source::Dir(dir) => plan_dir(dir, index),
         Source::Sdist(sdist) => {
@@ -70,7 +73,12 @@ pub(super) fn plan(source: Source, index: usize) -> (Draft, Vec<(u64, Job)>) {
             };
             (draft, vec![(size, job), digest_job(index, file.bytes)])
         }
-    }
+    })
+}
+
+fn not_wired(at: &Locator) -> Error {
+    let message = format!("`{at}` is an image, and images are not wired yet");
+    Error::new(ErrorKind::Input, message)
 }
 
 fn plan_wheel(wheel: Wheel, index: usize) -> (Draft, Vec<(u64, Job)>) {

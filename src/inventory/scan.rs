@@ -61,10 +61,11 @@ pub fn scan(
     let mut jobs = Vec::new();
     let mut inputs = Vec::new();
     let problems = Problems::new();
+    let mut opening = source::OpenOptions::new(options.limits.clone());
     for (index, spec) in specs.iter().enumerate() {
-        let source = source::open(spec, index, &options.limits)?;
+        let source = source::open(spec, index, &mut opening)?;
         inputs.push(source.at().clone());
-        let (mut artifact, mut more) = plan(source, index);
+        let (mut artifact, mut more) = plan(source, index)?;
         problems.add(index, std::mem::take(&mut artifact.artifact.problems));
         artifacts.push(artifact);
         jobs.append(&mut more);

@@ -52,14 +52,8 @@ impl TarFiles {
 
 impl Files for TarFiles {
     fn read_small(&self, path: &str, cap: u64) -> Result<Option<Vec<u8>>, Fault> {
-        let Some(bytes) = self.members.get(path)? else {
-            return Ok(None);
-        };
-        if bytes.len() > cap {
-            return Err(too_large(cap));
-        }
-        let read = read_capped(bytes.cursor(), cap);
-        Ok(Some(read.map_err(|error| Fault::of(&error))?.0))
+        let found = self.members.get(path)?;
+        found.map(|bytes| read_all(bytes, cap)).transpose()
     }
 
     fn blob(&self, path: &str) -> Option<Blob> {
@@ -70,8 +64,17 @@ impl Files for TarFiles {
     }
 }
 
+/// The bytes of a small member.
+pub(super) fn read_all(bytes: &SharedBytes, cap: u64) -> Result<Vec<u8>, Fault> {
+    match read_capped(bytes.cursor(), cap) {
+        Ok((bytes, false)) => Ok(bytes),
+        Ok((_, true)) => Err(too_large(cap)),
+        Err(error) => Err(Fault::of(&error)),
+    }
+}
+
 /// Whether two members have the same bytes. Some build tools write a layer as often as it is used.
-fn same(one: &SharedBytes, other: &SharedBytes) -> bool {
+pub(super) fn same(one: &SharedBytes, other: &SharedBytes) -> bool {
     const CHUNK: usize = 64 << 10;
     if one.len() != other.len() {
         return false;
@@ -150,7 +153,7 @@ pub fn is_image_archive(bytes: &SharedBytes, limits: &Limits) -> bool {
         _ => files.has(LAYOUT),
     };
     let mut paths = files.members.paths();
-    let old = || files.has(REPOSITORIES) && paths.any(|path| path.ends_with("/layer.tar"));
+    let mut old = || files.has(REPOSITORIES) && paths.any(|path| path.ends_with("/layer.tar"));
     lists || old() || files.end.is_err() && looks_like_image(files.members.paths())
 }
 

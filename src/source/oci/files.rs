@@ -20,6 +20,11 @@ pub(super) trait Files {
 
     /// Where the bytes of a large file are, nothing where there is none.
     fn blob(&self, path: &str) -> Option<Blob>;
+
+    /// How many bytes a large file has, where that is known.
+    fn size(&self, path: &str) -> Option<u64> {
+        self.blob(path)?.len()
+    }
 }
 
 /// A path of an archive as its parts from the root, `a/b`; nothing where it leads out of the archive or nowhere.

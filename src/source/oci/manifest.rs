@@ -161,7 +161,7 @@ impl Image {
             diff_id: config.diff_ids.get(index).filter(|_| known).cloned(),
             created_by: config.created_by(index, layers),
             digest: stated.digest,
-            size: stated.size.or(stated.blob.len()),
+            size: stated.size,
             media_type: stated.media_type,
             blob: stated.blob,
         });

@@ -124,5 +124,3 @@ pub fn is_layout(dir: &Path) -> bool {
             && files::DirFiles::new(dir).is_ok_and(|files| assemble::is_copied(&files))
 }
 
-#[cfg(test)]
-mod tests;

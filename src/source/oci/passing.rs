@@ -3,13 +3,14 @@
 //! The lists of images stand at the end of most such archives, so that layers are read before it is known that they
 //! are layers. What is small and looks like JSON is kept; of everything else the name is remembered.
 
+use super::Image;
+use super::archive::{read_all, same};
 use super::assemble::{assemble, damaged};
 use super::blob::Blob;
-use super::files::{Files, too_large};
+use super::files::Files;
 use super::json::CONFIG_MAX;
 use super::members::Members;
 use super::names::Choice;
-use super::Image;
 use crate::archive::{Fault, Kind, SharedBytes, TarKind};
 use crate::limits::Limits;
 use crate::{Error, Locator, MemberName, ProblemKind};
@@ -27,8 +28,8 @@ pub struct Passing {
 
 #[derive(Debug)]
 enum Body {
-    Kept(SharedBytes, Vec<u8>),
-    Passed(MemberName),
+    Kept(SharedBytes),
+    Passed(MemberName, u64),
 }
 
 impl Passing {
@@ -51,9 +52,9 @@ impl Passing {
     /// Takes the bytes of a regular file.
     pub fn keep(&mut self, name: &MemberName, bytes: Vec<u8>) {
         self.kept = self.kept.saturating_add(bytes.len() as u64);
-        let body = Body::Kept(bytes.clone().into(), bytes);
+        let body = Body::Kept(bytes.into());
         self.members.add_file(name.as_bytes(), body, |one, other| match (one, other) {
-            (Body::Kept(_, one), Body::Kept(_, other)) => one == other,
+            (Body::Kept(one), Body::Kept(other)) => same(one, other),
             _ => false,
         });
     }
@@ -65,8 +66,8 @@ impl Passing {
 
     /// Takes note of a regular file that was not kept. A second one of its name may be another: then neither is a
     /// layer.
-    pub fn passed(&mut self, name: &MemberName, _size: u64) {
-        let body = Body::Passed(name.clone());
+    pub fn passed(&mut self, name: &MemberName, size: u64) {
+        let body = Body::Passed(name.clone(), size);
         self.members.add_file(name.as_bytes(), body, |_, _| false);
     }
 
@@ -95,9 +96,8 @@ impl Files for Passing {
     fn read_small(&self, path: &str, cap: u64) -> Result<Option<Vec<u8>>, Fault> {
         match self.members.get(path)? {
             None => Ok(None),
-            Some(Body::Kept(_, bytes)) if bytes.len() as u64 > cap => Err(too_large(cap)),
-            Some(Body::Kept(_, bytes)) => Ok(Some(bytes.clone())),
-            Some(Body::Passed(_)) => {
+            Some(Body::Kept(bytes)) => read_all(bytes, cap).map(Some),
+            Some(Body::Passed(..)) => {
                 let detail = "no JSON text, or more of it than is kept of a stream";
                 Err(Fault::new(ProblemKind::MalformedMetadata, detail))
             }
@@ -107,9 +107,16 @@ impl Files for Passing {
     fn blob(&self, path: &str) -> Option<Blob> {
         match self.members.get(path) {
             Ok(None) => None,
-            Ok(Some(Body::Kept(bytes, _))) => Some(Blob::Bytes(bytes.clone())),
-            Ok(Some(Body::Passed(name))) => Some(Blob::Passed(name.clone())),
+            Ok(Some(Body::Kept(bytes))) => Some(Blob::Bytes(bytes.clone())),
+            Ok(Some(Body::Passed(name, _))) => Some(Blob::Passed(name.clone())),
             Err(fault) => Some(Blob::Absent(fault)),
+        }
+    }
+
+    fn size(&self, path: &str) -> Option<u64> {
+        match self.members.get(path).ok()?? {
+            Body::Kept(bytes) => Some(bytes.len()),
+            Body::Passed(_, size) => Some(*size),
         }
     }
 }

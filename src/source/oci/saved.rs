@@ -80,7 +80,7 @@ fn image(saved: Saved, reader: &Reader<'_>, at: &Locator) -> Result<Image, Fault
             source.and_then(|source| serde_json::from_value(source.clone()).ok());
         Stated {
             digest: digest_in(path),
-            size: None,
+            size: inside(path.as_bytes()).and_then(|path| reader.files.size(&path)),
             media_type: source.map(|source| source.media_type().to_string()),
             blob: find(path, reader),
         }
