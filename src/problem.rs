@@ -50,6 +50,10 @@ pub enum ProblemKind {
     MalformedMetadata,
     /// A link that leads out of the tree, or a file that is neither a regular file nor a directory.
     NotFollowed,
+    /// A part of an image that its manifest names is not there.
+    MissingBlob,
+    /// A layer that is not distributed with the image, and so is not there.
+    ForeignLayer,
 }
 
 impl ProblemKind {
@@ -74,6 +78,8 @@ impl ProblemKind {
         Self::MalformedLibrary,
         Self::MalformedMetadata,
         Self::NotFollowed,
+        Self::MissingBlob,
+        Self::ForeignLayer,
     ];
 
     /// The stable name, as in JSON.
@@ -98,6 +104,8 @@ impl ProblemKind {
             Self::MalformedLibrary => "malformed-library",
             Self::MalformedMetadata => "malformed-metadata",
             Self::NotFollowed => "not-followed",
+            Self::MissingBlob => "missing-blob",
+            Self::ForeignLayer => "foreign-layer",
         }
     }
 
@@ -133,6 +141,10 @@ impl ProblemKind {
             }
             Self::MalformedMetadata => "rebuild the package with a current build tool",
             Self::NotFollowed => "name the file or directory itself as an input",
+            Self::MissingBlob => "copy or save the whole image again, with all of its layers",
+            Self::ForeignLayer => {
+                "save the image from where it was pulled to, with its foreign layers, or check the base image by itself"
+            }
         }
     }
 }

@@ -18,5 +18,5 @@ pub use detect::{Kind, describe};
 pub use fault::Fault;
 pub use shared::{Cursor, SharedBytes};
 pub use spool::spool;
-pub use tar::{Tar, TarBody, TarEnd, TarKind, TarMember};
+pub use tar::{Listed, Tar, TarBody, TarEnd, TarKind, TarMember, list};
 pub use zip::{MemberKind, MemberReader, Opened, Zip, ZipMember};

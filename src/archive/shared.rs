@@ -9,6 +9,7 @@ use std::io::{self, BufRead, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rawzip::ReaderAt;
 
@@ -16,6 +17,8 @@ use rawzip::ReaderAt;
 #[derive(Debug, Clone)]
 pub struct SharedBytes {
     store: Store,
+    /// Which store of this process it is.
+    serial: u64,
     start: u64,
     len: u64,
 }
@@ -37,6 +40,7 @@ impl SharedBytes {
         let len = file.metadata()?.len();
         Ok(Self {
             store: Store::File(Arc::new(file)),
+            serial: next_serial(),
             start: 0,
             len,
         })
@@ -86,9 +90,15 @@ impl SharedBytes {
         let end = range.end.clamp(start, self.len);
         Self {
             store: self.store.clone(),
+            serial: self.serial,
             start: self.start + start,
             len: end - start,
         }
+    }
+
+    /// What tells these bytes from others of this process: equal for clones, and for equal parts of clones.
+    pub fn id(&self) -> (u64, Range<u64>) {
+        (self.serial, self.start..self.start + self.len)
     }
 
     /// A buffered reader from the first byte.
@@ -115,6 +125,7 @@ impl SharedBytes {
 impl From<Vec<u8>> for SharedBytes {
     fn from(bytes: Vec<u8>) -> Self {
         Self {
+            serial: next_serial(),
             start: 0,
             len: bytes.len() as u64,
             store: Store::Memory(bytes.into()),
@@ -126,6 +137,12 @@ impl ReaderAt for SharedBytes {
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
         Self::read_at(self, buf, offset)
     }
+}
+
+/// A number that no store of this process had before.
+fn next_serial() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// The shorter of a buffer's and a range's length.
@@ -249,6 +266,15 @@ mod tests {
             SharedBytes::from(pattern()),
             SharedBytes::from_file(file).unwrap(),
         ]
+    }
+
+    #[test]
+    fn an_id_is_of_the_same_bytes_only() {
+        let bytes = SharedBytes::from(vec![7; 10]);
+        assert_eq!(bytes.clone().slice(2..5).id(), bytes.slice(2..5).id());
+        assert_eq!(bytes.slice(1..9).slice(1..4).id(), bytes.slice(2..5).id());
+        assert_ne!(bytes.slice(2..5).id(), bytes.slice(2..6).id());
+        assert_ne!(bytes.id(), SharedBytes::from(vec![7; 10]).id());
     }
 
     #[test]

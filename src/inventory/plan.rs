@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::archive::{MemberKind, SharedBytes, Zip};
 use crate::locator::Locator;
-use crate::source::oci::{self, Blob, ImageStream};
-use crate::source::{Dir, Source, Wheel};
+use crate::source::oci::{self, Blob};
+use crate::source::{Dir, ImageStream, Source, Wheel};
 
 use super::draft::Draft;
 use super::leaf::Input;
@@ -81,7 +81,7 @@ pub(super) fn plan(
     let (draft, jobs) = match source {
         Source::Wheel(wheel) => plan_wheel(wheel, index),
         Source::Dir(dir) => plan_dir(dir, index),
-        Source::Images(images) => return plan_images(images, index, layers),
+        Source::Images { images, .. } => return plan_images(images, index, layers),
         Source::ImageStream(stream) => {
             let job = Job {
                 artifact: index,
@@ -124,12 +124,12 @@ pub(super) fn plan(
 }
 
 fn plan_images(
-    images: oci::Images,
+    images: Vec<oci::Image>,
     index: usize,
     layers: &mut Layers,
 ) -> (Planned, Vec<(u64, Job)>) {
     let mut jobs = Vec::new();
-    let images = images.images.into_iter().map(|image| {
+    let images = images.into_iter().map(|image| {
         let numbers = image.layers.iter().map(|layer| {
             let (number, new) = layers.number(&layer.blob);
             if new {

@@ -65,8 +65,9 @@ pub fn scan(
     let mut inputs = Vec::new();
     let mut layers = Layers::default();
     let problems = Problems::new();
+    let mut opening = source::OpenOptions::new(options.limits.clone());
     for (index, spec) in specs.iter().enumerate() {
-        let source = source::open(spec, index, &options.limits)?;
+        let source = source::open(spec, index, &mut opening)?;
         inputs.push(source.at().clone());
         let (mut input, mut more) = plan(source, index, &mut layers);
         if let Planned::One(draft) = &mut input {
@@ -130,10 +131,8 @@ pub fn scan(
                 let Some(stream) = streamed.remove(&index) else {
                     continue;
                 };
-                let stream = stream?;
-                for (image, scans) in stream.images {
-                    let of_all = &stream.problems;
-                    artifacts.push(image::assemble(image, &scans, of_all, tables, limits));
+                for (image, scans) in stream? {
+                    artifacts.push(image::assemble(image, &scans, &[], tables, limits));
                 }
             }
         }

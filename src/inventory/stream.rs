@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::io::BufReader;
 use std::sync::Arc;
 
-use crate::archive::{Fault, Kind, Sniffed, Tar, TarKind, decoder};
+use crate::archive::{Fault, Kind, Sniffed, Tar, TarKind};
 use crate::error::Error;
 use crate::limits::{Budget, Metered, read_capped};
 use crate::locator::MemberName;
-use crate::problem::{Extent, Problem};
-use crate::source::oci::{self, Blob, ImageStream, Passing};
+use crate::source::ImageStream;
+use crate::source::oci::{self, Blob, Passing};
 use crate::tables::Tables;
 
 use super::layer::{self, LayerScan, Stored};
@@ -17,11 +17,8 @@ use super::layer::{self, LayerScan, Stored};
 /// Bytes moved at a time.
 const CHUNK: usize = 256 << 10;
 
-/// The images of a stream, each with its layers, and what concerns the stream as a whole.
-pub(super) struct Streamed {
-    pub(super) images: Vec<(oci::Image, Vec<Arc<LayerScan>>)>,
-    pub(super) problems: Vec<Problem>,
-}
+/// The images of a stream, each with its layers.
+pub(super) type Streamed = Vec<(oci::Image, Vec<Arc<LayerScan>>)>;
 
 /// Reads a stream to its end.
 ///
@@ -33,49 +30,29 @@ pub(super) fn read(
     budget: &Budget,
     tables: &Tables,
 ) -> Result<Streamed, Error> {
-    let ImageStream { at, reader, choice } = stream;
+    let (at, choice) = (stream.at.clone(), stream.choice.clone());
     let mut passing = Passing::new();
     let mut layers = HashMap::new();
-    let walked = walk(reader, &mut passing, &mut layers, budget, tables);
-    let problems = walked
-        .err()
-        .map(|fault| fault.at(at.clone(), Extent::RestOfArchive));
-    let problems: Vec<Problem> = problems.into_iter().collect();
-    let images = match passing.images(at, &choice, budget.limits()) {
-        Ok(images) => images,
-        // that it was cut says more than what it lacks for that
-        Err(error) => {
-            return Err(match problems.first() {
-                Some(problem) => {
-                    error.with_hint(format!("{}: {}", problem.detail, problem.kind.hint()))
-                }
-                None => error,
-            });
-        }
-    };
+    if let Err(fault) = walk(stream, &mut passing, &mut layers, budget, tables) {
+        passing.broke(fault);
+    }
+    let images = passing.images(at, &choice, budget.limits())?;
     let images = images.into_iter().map(|image| {
         let scans = image.layers.iter().map(|layer| match &layer.blob {
-            Blob::Passed(name) => layers.get(name).map_or_else(
-                || Arc::new(layer::absent(not_a_layer(name), budget, tables)),
-                Arc::clone,
-            ),
+            Blob::Passed(name) => match layers.get(name) {
+                Some(scan) => Arc::clone(scan),
+                None => Arc::new(layer::absent(not_a_layer(name), budget, tables)),
+            },
             other => {
                 let open = || other.open();
-                Arc::new(layer::scan(
-                    Stored::Again(&open),
-                    layer.size,
-                    budget,
-                    tables,
-                ))
+                let stored = Stored::Again(&open);
+                Arc::new(layer::scan(stored, layer.size, budget, tables))
             }
         });
         let scans = scans.collect();
         (image, scans)
     });
-    Ok(Streamed {
-        images: images.collect(),
-        problems,
-    })
+    Ok(images.collect())
 }
 
 fn not_a_layer(name: &MemberName) -> Fault {
@@ -88,27 +65,20 @@ fn not_a_layer(name: &MemberName) -> Fault {
 }
 
 fn walk(
-    reader: Box<dyn std::io::Read + Send>,
+    stream: ImageStream,
     passing: &mut Passing,
     layers: &mut HashMap<MemberName, Arc<LayerScan>>,
     budget: &Budget,
     tables: &Tables,
 ) -> Result<(), Fault> {
     let fault = |error: std::io::Error| Fault::of(&error);
-    let reader = Sniffed::new(BufReader::with_capacity(CHUNK, reader)).map_err(fault)?;
-    let reader: Box<dyn std::io::Read + Send> = match reader.kind() {
-        Some(Kind::Tar) | None => Box::new(reader),
-        Some(kind) => {
-            let packed = BufReader::with_capacity(CHUNK, reader);
-            // how much is packed is not known before its end
-            Box::new(Metered::new(decoder(kind, packed)?, budget, u64::MAX))
-        }
-    };
+    // how much is packed is not known before its end
+    let reader = Metered::new(stream.open()?, budget, u64::MAX);
     let mut tar = Tar::new(reader, budget.limits().members);
     while let Some(member) = tar.next_member()? {
         let name = MemberName::from_bytes(&member.name);
         match &member.kind {
-            TarKind::Symlink(target) | TarKind::HardLink(target) => passing.link(&name, target),
+            TarKind::Symlink(_) | TarKind::HardLink(_) => passing.link(&name, &member.kind),
             TarKind::File => {
                 let body = Sniffed::new(tar.body()).map_err(fault)?;
                 let kind = body.kind();

@@ -7,6 +7,7 @@
 mod bounded;
 mod dir;
 mod file;
+mod images;
 mod named;
 pub mod oci;
 pub mod packages;
@@ -14,16 +15,18 @@ mod spec;
 pub mod wheel;
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 
 pub use dir::{Dir, DirFile, Package};
 pub(crate) use file::is_named_wheel;
 pub use file::{PlainFile, Sdist};
+pub use images::ImageStream;
 pub(crate) use named::read_named;
 pub use spec::SourceSpec;
 pub use wheel::{Wheel, WheelFilename};
 
+use self::oci::{Choice, Image};
 use self::spec::SpecKind;
 use crate::archive::SharedBytes;
 use crate::limits::Limits;
@@ -43,24 +46,29 @@ pub enum Source {
     Sdist(Sdist),
     /// A directory, a virtual environment for one.
     Dir(Dir),
+    /// The images of a layout or of an archive; at least one. Each has its own problems.
+    Images {
+        /// Where they are.
+        at: Locator,
+        /// The images.
+        images: Vec<Image>,
+    },
+    /// An archive of images that must be read to its end before it is known which they are.
+    ImageStream(ImageStream),
     /// Any other file.
     File(PlainFile),
-    /// Images that can be read in any order.
-    Images(oci::Images),
-    /// Images that pass once.
-    ImageStream(oci::ImageStream),
 }
 
 impl Source {
     /// The address of what the user named.
     pub fn at(&self) -> &Locator {
         match self {
+            Self::Images { at, .. } => at,
+            Self::ImageStream(stream) => &stream.at,
             Self::Wheel(wheel) => &wheel.at,
             Self::Sdist(sdist) => &sdist.at,
             Self::Dir(dir) => &dir.at,
             Self::File(file) => &file.at,
-            Self::Images(images) => &images.at,
-            Self::ImageStream(stream) => &stream.at,
         }
     }
 
@@ -69,7 +77,37 @@ impl Source {
         match self {
             Self::Wheel(wheel) => &wheel.problems,
             Self::Dir(dir) => &dir.problems,
-            Self::Sdist(_) | Self::File(_) | Self::Images(_) | Self::ImageStream(_) => &[],
+            Self::Sdist(_) | Self::File(_) | Self::Images { .. } | Self::ImageStream(_) => &[],
+        }
+    }
+}
+
+/// How to open inputs.
+#[derive(Default)]
+#[non_exhaustive]
+pub struct OpenOptions {
+    /// Upper bounds of the run.
+    pub limits: Limits,
+    /// The platform of images that are there for several, `linux/arm64`. An image for another one only is an error.
+    pub platform: Option<String>,
+    /// Standard input, taken by the input `-`.
+    pub stdin: Option<Box<dyn Read + Send>>,
+}
+
+impl OpenOptions {
+    /// Within `limits`, without a platform and without standard input.
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            ..Self::default()
+        }
+    }
+
+    /// Which image is meant, with the name that an input gives.
+    fn choice(&self, name: Option<&str>) -> Choice {
+        Choice {
+            platform: self.platform.clone(),
+            name: name.map(str::to_owned),
         }
     }
 }
@@ -78,17 +116,28 @@ impl Source {
 ///
 /// # Errors
 ///
-/// What does not exist or cannot be opened. What is found to be damaged is a [`Problem`] of the
-/// source instead.
-pub fn open(spec: &SourceSpec, index: usize, limits: &Limits) -> Result<Source, Error> {
+/// What does not exist or cannot be opened, and images without the one that is asked for. What is found to be damaged
+/// is a [`Problem`] of the source instead.
+pub fn open(spec: &SourceSpec, index: usize, options: &mut OpenOptions) -> Result<Source, Error> {
+    match spec.kind() {
+        SpecKind::Stdin => return images::open_stdin(index, options),
+        SpecKind::OciDir | SpecKind::OciArchive | SpecKind::DockerArchive => {
+            return images::open_said(spec, index, options);
+        }
+        SpecKind::Bare | SpecKind::Wheel | SpecKind::File | SpecKind::Dir => {}
+    }
     let path = spec.path();
     let at = Locator::root(index, shown(path));
     let metadata = fs::metadata(path).map_err(|error| cannot_open(path, error))?;
+    let bare = spec.kind() == SpecKind::Bare;
     if metadata.is_dir() {
-        return match spec.kind() {
-            SpecKind::Bare | SpecKind::Dir => Ok(Source::Dir(Dir::open(path, at, limits))),
-            SpecKind::Wheel | SpecKind::File => Err(wrong_kind(spec, "a directory")),
-        };
+        if matches!(spec.kind(), SpecKind::Wheel | SpecKind::File) {
+            return Err(wrong_kind(spec, "a directory"));
+        }
+        if bare && let Some(images) = images::in_dir(path, &at, options) {
+            return Ok(Source::Images { images: images?, at });
+        }
+        return Ok(Source::Dir(Dir::open(path, at, &options.limits)));
     }
     if let Some(what) = named::what_it_is_instead(&metadata) {
         return Err(wrong_kind(spec, what));
@@ -97,11 +146,15 @@ pub fn open(spec: &SourceSpec, index: usize, limits: &Limits) -> Result<Source, 
         return Err(wrong_kind(spec, "a file"));
     }
     let bytes = SharedBytes::open(path).map_err(|error| cannot_open(path, error))?;
+    if bare && let Some(source) = images::in_file(&bytes, &at, options)? {
+        return Ok(source);
+    }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let limits = &options.limits;
     match spec.kind() {
         SpecKind::Wheel => Ok(Source::Wheel(Wheel::from_bytes(bytes, at, &name, limits))),
         SpecKind::File => PlainFile::open(bytes, at).map(Source::File),
-        SpecKind::Bare | SpecKind::Dir => file::recognise(bytes, at, &name, limits),
+        _ => file::recognise(bytes, at, &name, limits),
     }
     .map_err(|error| cannot_open(path, error))
 }
@@ -115,8 +168,8 @@ fn wrong_kind(spec: &SourceSpec, what: &str) -> Error {
     let path = shown(spec.path());
     Error::new(ErrorKind::Input, format!("`{path}` is {what}")).with_hint(match spec.kind() {
         SpecKind::Dir => format!("leave out `dir:`: `{path}` is recognised by its content"),
-        SpecKind::Bare => "name a file or a directory".to_owned(),
         SpecKind::Wheel | SpecKind::File => "use `dir:PATH` for a directory".to_owned(),
+        _ => "name a file or a directory".to_owned(),
     })
 }
 

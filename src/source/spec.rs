@@ -29,10 +29,25 @@ pub(super) enum SpecKind {
     File,
     /// `dir:`
     Dir,
+    /// `oci-dir:`
+    OciDir,
+    /// `oci-archive:`
+    OciArchive,
+    /// `docker-archive:`
+    DockerArchive,
+    /// `-`
+    Stdin,
+}
+
+impl SpecKind {
+    /// Whether it may name one of several images behind the path.
+    fn is_image(self) -> bool {
+        matches!(self, Self::OciDir | Self::OciArchive | Self::DockerArchive)
+    }
 }
 
 /// What can be named.
-const SUPPORTED: &str = "name a path, `wheel:PATH`, `dir:PATH` or `file:PATH`";
+const SUPPORTED: &str = "name a path, `wheel:PATH`, `dir:PATH`, `file:PATH`, `oci-dir:PATH[:TAG]`, `oci-archive:PATH[:TAG]`, `docker-archive:PATH[:NAME]`, or `-`";
 
 impl SourceSpec {
     /// Understands an argument. Whether it exists and what it is turns out when it is opened.
@@ -49,10 +64,10 @@ impl SourceSpec {
             });
         };
         if text == "-" {
-            return Err(
-                Error::new(ErrorKind::Usage, "standard input is not read yet")
-                    .with_hint("save it to a file and name that"),
-            );
+            return Ok(Self {
+                kind: SpecKind::Stdin,
+                path: text.into(),
+            });
         }
         let (kind, path) = match scheme(text) {
             None => (SpecKind::Bare, text),
@@ -81,7 +96,9 @@ impl SourceSpec {
             .file_name()
             .and_then(OsStr::to_str)
             .unwrap_or_default();
-        if !pattern.contains(['*', '?']) || fs::symlink_metadata(&self.path).is_ok() {
+        if !pattern.contains(['*', '?'])
+            || self.kind == SpecKind::Stdin
+            || fs::symlink_metadata(&self.path).is_ok() {
             return Ok(vec![self]);
         }
         let parent = self.path.parent().unwrap_or(Path::new(""));
@@ -117,6 +134,29 @@ impl SourceSpec {
     pub(super) fn kind(&self) -> SpecKind {
         self.kind
     }
+
+    /// The path of images, and the name or digest of one of them that stands behind it.
+    ///
+    /// A path may have colons itself. What is there decides: the whole, then the shortest part before a colon that
+    /// is there, then what is before the first colon.
+    pub(super) fn image(&self) -> (&Path, Option<&str>) {
+        let whole = (self.path.as_path(), None);
+        let Some(text) = self.path.to_str().filter(|_| self.kind.is_image()) else {
+            return whole;
+        };
+        if fs::symlink_metadata(&self.path).is_ok() {
+            return whole;
+        }
+        let mut ends = image_ends(text);
+        let first = ends.clone().next();
+        let there = ends.find(|end| {
+            text.get(..*end).is_some_and(|path| fs::symlink_metadata(path).is_ok())
+        });
+        match there.or(first).and_then(|end| text.split_at_checked(end)) {
+            Some((path, name)) => (Path::new(path), name.get(1..)),
+            None => whole,
+        }
+    }
 }
 
 impl FromStr for SourceSpec {
@@ -135,15 +175,29 @@ fn scheme(text: &str) -> Option<(&str, &str)> {
     (named && scheme.chars().all(letter)).then_some((scheme, rest))
 }
 
+/// Where the path of an image may end: before `@ALGORITHM:`, and before colons that are not of a Windows drive.
+fn image_ends(text: &str) -> impl Iterator<Item = usize> + Clone {
+    let drive = matches!(text.as_bytes(), [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic());
+    let digest = ["@sha256:", "@sha512:"].into_iter().find_map(|mark| text.find(mark));
+    let before = text.get(..digest.unwrap_or(text.len())).unwrap_or_default();
+    let colons = before.match_indices(':').map(|(at, _)| at);
+    let colons = colons.skip(usize::from(drive)).filter(|at| *at > 0);
+    digest.into_iter().chain(colons)
+}
+
 fn known(scheme: &str, text: &str) -> Result<SpecKind, Error> {
     let hint = match scheme {
         "wheel" => return Ok(SpecKind::Wheel),
         "file" => return Ok(SpecKind::File),
         "dir" => return Ok(SpecKind::Dir),
+        "oci-dir" => return Ok(SpecKind::OciDir),
+        "oci-archive" => return Ok(SpecKind::OciArchive),
+        "docker-archive" => return Ok(SpecKind::DockerArchive),
         "http" | "https" => "download the file and name it".to_owned(),
         "conda" => "unpack the package and name the directory".to_owned(),
-        "docker" | "docker-archive" | "oci" | "oci-archive" | "oci-dir" | "registry" => {
-            "copy the packages out of the image and name the directory".to_owned()
+        "oci" => "write `oci-dir:` for a directory, `oci-archive:` for a file".to_owned(),
+        "docker" | "docker-daemon" | "podman" | "registry" => {
+            "save the image to a file, or pipe `docker save IMAGE` into `smgate check -`".to_owned()
         }
         "lock" => "download the locked files and name them".to_owned(),
         _ => {
@@ -230,6 +284,11 @@ mod tests {
             ("c:/x", SpecKind::Bare, "c:/x"),
             ("./a:b", SpecKind::Bare, "./a:b"),
             ("d/a:b", SpecKind::Bare, "d/a:b"),
+            ("oci-dir:x:1", SpecKind::OciDir, "x:1"),
+            ("oci-archive:x", SpecKind::OciArchive, "x"),
+            ("docker-archive:x", SpecKind::DockerArchive, "x"),
+            ("-", SpecKind::Stdin, "-"),
+            ("./-", SpecKind::Bare, "./-"),
         ] {
             assert_eq!(spec(text), (kind, path.to_owned()), "{text}");
         }
@@ -239,9 +298,7 @@ mod tests {
     fn refuses_what_it_cannot_read_and_says_what_it_can() {
         for text in [
             "conda:a.conda",
-            "oci-dir:x",
-            "oci-archive:x",
-            "docker-archive:x",
+            "oci:x",
             "registry:a/b",
             "docker://a",
             "https://example.org/a.whl",
@@ -249,7 +306,6 @@ mod tests {
             "gopher:x",
             "wheel:",
             "",
-            "-",
         ] {
             let error = text.parse::<SourceSpec>().unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Usage, "{text}");
@@ -259,6 +315,42 @@ mod tests {
         assert_eq!(error.to_string(), "`ubuntu:` is no kind of input");
         assert!(error.hint().unwrap().contains("`wheel:PATH`"));
         assert!(error.hint().unwrap().contains("`./ubuntu:22.04`"));
+    }
+
+    #[test]
+    fn an_image_may_be_named_behind_its_path() {
+        let hex = "0".repeat(64);
+        let digest = format!("sha256:{hex}");
+        for (text, path, name) in [
+            ("oci-dir:d", "d", None),
+            ("oci-dir:d:v1", "d", Some("v1")),
+            ("docker-archive:d/a.tar:lab/x:1", "d/a.tar", Some("lab/x:1")),
+            ("docker-archive:a.tar:localhost:5000/x:1", "a.tar", Some("localhost:5000/x:1")),
+            (r"oci-archive:C:\x\a.tar", r"C:\x\a.tar", None),
+            (r"oci-archive:C:\x\a.tar:v1", r"C:\x\a.tar", Some("v1")),
+            ("oci-archive:c:/a.tar:v1", "c:/a.tar", Some("v1")),
+            ("oci-archive:c:v1", "c", Some("v1")),
+            (&format!("oci-dir:d@{digest}"), "d", Some(digest.as_str())),
+            (&format!("oci-dir:d@x:1@{digest}"), "d@x:1", Some(digest.as_str())),
+            ("oci-dir:d@x", "d@x", None),
+            ("dir:d:v1", "d:v1", None),
+        ] {
+            let spec: SourceSpec = text.parse().unwrap();
+            assert_eq!(spec.image(), (Path::new(path), name), "{text}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_path_with_a_colon_that_is_there_is_a_path() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a:b");
+        fs::write(&path, "").unwrap();
+        for (behind, name) in [("", None), (":v1", Some("v1")), (":x/y:1", Some("x/y:1"))] {
+            let text = format!("oci-archive:{}{behind}", path.display());
+            let spec: SourceSpec = text.parse().unwrap();
+            assert_eq!(spec.image(), (path.as_path(), name));
+        }
     }
 
     #[test]

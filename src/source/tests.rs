@@ -20,7 +20,7 @@ impl Files {
 
     fn open(&self, scheme: &str, name: &str) -> Result<Source, Error> {
         let text = format!("{scheme}{}", self.0.path().join(name).display());
-        open(&text.parse()?, 7, &Limits::default())
+        open(&text.parse()?, 7, &mut OpenOptions::default())
     }
 
     fn kind(&self, name: &str) -> &'static str {
@@ -29,7 +29,8 @@ impl Files {
             Source::Sdist(_) => "sdist",
             Source::Dir(_) => "dir",
             Source::File(_) => "file",
-            Source::Images(_) | Source::ImageStream(_) => "image",
+            Source::Images { .. } => "images",
+            Source::ImageStream(_) => "image stream",
         }
     }
 }
@@ -159,7 +160,7 @@ fn names_what_is_not_there_and_what_to_do() {
     let error = files.open("", "missing.whl").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Input);
     assert!(error.to_string().contains("missing.whl` does not exist"));
-    let error = open(&"torch==2.9.1".parse().unwrap(), 0, &Limits::default()).unwrap_err();
+    let error = open(&"torch==2.9.1".parse().unwrap(), 0, &mut OpenOptions::default()).unwrap_err();
     assert!(
         error
             .hint()

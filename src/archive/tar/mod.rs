@@ -7,6 +7,7 @@
 //! these leave room, what Go's `archive/tar` does is what Docker, containerd and podman do.
 
 mod extended;
+mod listed;
 #[cfg(test)]
 mod tests;
 
@@ -15,6 +16,7 @@ use std::io::{self, Read};
 use tar::{EntryType, Header};
 
 use self::extended::Extended;
+pub use self::listed::{Listed, list};
 use super::fault::Fault;
 use crate::ProblemKind;
 use crate::limits::LimitHit;

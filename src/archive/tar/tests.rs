@@ -244,3 +244,35 @@ fn sparse_files_are_told_and_the_rest_is_read() {
     assert_eq!(members[0].1, TarKind::Unsupported);
     assert_eq!(members[1], seen("next", TarKind::File, b"x"));
 }
+
+#[test]
+fn a_list_says_what_reading_forward_says() {
+    let bytes = archive(|builder| {
+        file(builder, "a", b"one");
+        file(builder, &"d/".repeat(90), b"");
+        builder
+            .append_link(&mut header(EntryType::Symlink, 0), "l", "a")
+            .unwrap();
+        file(builder, "b", &[5; 1500]);
+    });
+    for cut in (0..=bytes.len()).rev() {
+        let (forward, end) = walk(&bytes[..cut]);
+        let listed = list(&bytes[..cut].to_vec().into(), 100);
+        let members: Vec<Seen> = listed
+            .members
+            .into_iter()
+            .map(|(member, body)| {
+                let name = String::from_utf8_lossy(&member.name).into_owned();
+                let (body, _) = read_capped(body.cursor(), 1 << 20).unwrap();
+                (name, member.kind, body)
+            })
+            .collect();
+        assert_eq!(members, forward, "{cut}");
+        match end {
+            Ok(end) => assert_eq!(listed.end, Ok(end), "{cut}"),
+            Err(fault) => assert_eq!(listed.end.unwrap_err().kind, fault.kind, "{cut}"),
+        }
+    }
+    let listed = list(&bytes.into(), 3);
+    assert_eq!(listed.end.unwrap_err().kind, ProblemKind::LimitExceeded);
+}

@@ -1,0 +1,127 @@
+//! Names of images, and which of several images is meant.
+
+use super::Image;
+
+/// Which of several images is meant; all where it says nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Choice {
+    /// The platform, `linux/arm64`.
+    pub platform: Option<String>,
+    /// The name (`repository:tag`, or the tag alone), or the digest of its index, manifest or configuration.
+    pub name: Option<String>,
+}
+
+/// The registry that a name without one is of, and the part of it where a name of one component lies.
+const DEFAULT: [&str; 3] = ["docker.io/", "index.docker.io/", "library/"];
+
+/// A name as people write it: without the registry and the repository that it has where none is written.
+pub(super) fn familiar(name: &str) -> &str {
+    let [registry, alias, library] = DEFAULT;
+    let Some(rest) = name.strip_prefix(registry).or_else(|| name.strip_prefix(alias)) else {
+        return name;
+    };
+    match rest.strip_prefix(library) {
+        Some(single) if !single.contains('/') => single,
+        _ => rest,
+    }
+}
+
+/// The tag of a name, `1` of `localhost:5000/a:1`.
+pub(super) fn tag(name: &str) -> Option<&str> {
+    let last = name.rsplit('/').next().unwrap_or(name);
+    Some(last.split_once(':')?.1)
+}
+
+/// Which of `images` has the wanted name: those that have it exactly, else those that have it as their tag.
+/// `digests` gives the digests of an image and of the indexes that it is in.
+pub(super) fn named(images: &[(&Image, &[String])], wanted: &str) -> Vec<bool> {
+    let wanted = wanted.trim_start_matches('@');
+    let find = |hit: &dyn Fn(&(&Image, &[String])) -> bool| -> Option<Vec<bool>> {
+        let hits: Vec<bool> = images.iter().map(hit).collect();
+        hits.contains(&true).then_some(hits)
+    };
+    let latest = format!("{wanted}:latest");
+    let has_name = |image: &Image, wanted: &str| {
+        let mut names = image.names.iter();
+        names.any(|name| familiar(name) == familiar(wanted))
+    };
+    find(&|(image, parents)| {
+        let own = [&image.digest, &image.image_id];
+        own.into_iter().flatten().chain(*parents).any(|digest| digest == wanted)
+    })
+    .or_else(|| find(&|(image, _)| has_name(image, wanted)))
+    .or_else(|| find(&|(image, _)| has_name(image, &latest)))
+    .or_else(|| find(&|(image, _)| image.names.iter().any(|name| tag(name) == Some(wanted))))
+    .unwrap_or_else(|| vec![false; images.len()])
+}
+
+/// A platform in the form in which two are compared: `linux/arm64/v8` for `linux/arm64`.
+///
+/// Follows what containerd's `platforms.Normalize` does for the platforms that CUDA is made for.
+pub(super) fn normal(platform: &str) -> String {
+    let lower = platform.to_ascii_lowercase();
+    let mut parts = lower.split('/');
+    let os = parts.next().unwrap_or_default();
+    let arch = parts.next().unwrap_or_default();
+    let variant = parts.next().unwrap_or_default();
+    let (arch, variant) = match (arch, variant) {
+        ("x86_64" | "x86-64" | "amd64", "" | "v1") => ("amd64", ""),
+        ("x86_64" | "x86-64", variant) => ("amd64", variant),
+        ("aarch64" | "arm64", "" | "8" | "v8") => ("arm64", "v8"),
+        ("aarch64", variant) => ("arm64", variant),
+        ("arm", "" | "7" | "v7") => ("arm", "v7"),
+        other => other,
+    };
+    if variant.is_empty() {
+        format!("{os}/{arch}")
+    } else {
+        format!("{os}/{arch}/{variant}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_loses_what_is_understood() {
+        for (name, short) in [
+            ("docker.io/library/a:1", "a:1"),
+            ("docker.io/lab/a:1", "lab/a:1"),
+            ("index.docker.io/library/a", "a"),
+            ("docker.io/library/a/b", "library/a/b"),
+            ("library/a", "library/a"),
+            ("registry.example/library/a", "registry.example/library/a"),
+        ] {
+            assert_eq!(familiar(name), short);
+        }
+    }
+
+    #[test]
+    fn the_tag_is_behind_the_last_component() {
+        assert_eq!(tag("localhost:5000/a"), None);
+        assert_eq!(tag("localhost:5000/a:1"), Some("1"));
+        assert_eq!(tag("a"), None);
+    }
+
+    #[test]
+    fn the_variant_that_is_understood_may_be_left_out() {
+        for (one, other) in [
+            ("linux/arm64", "linux/arm64/v8"),
+            ("linux/aarch64", "linux/arm64/v8"),
+            ("linux/x86_64", "linux/amd64/v1"),
+            ("Linux/AMD64", "linux/amd64"),
+            ("linux/arm", "linux/arm/v7"),
+        ] {
+            assert_eq!(normal(one), normal(other));
+        }
+        for (one, other) in [
+            ("linux/arm64", "linux/arm64/v9"),
+            ("linux/arm64", "windows/arm64"),
+            ("linux/amd64", "linux/amd64/v3"),
+            ("linux/arm64", "linux/arm"),
+        ] {
+            assert_ne!(normal(one), normal(other));
+        }
+    }
+}
