@@ -29,7 +29,10 @@ struct TarFiles {
 
 impl TarFiles {
     fn new(bytes: &SharedBytes, limits: &Limits) -> Self {
-        let Listed { members: listed, end } = list(bytes, limits.members);
+        let Listed {
+            members: listed,
+            end,
+        } = list(bytes, limits.members);
         let mut members = Members::default();
         for (member, body) in listed {
             match member.kind {

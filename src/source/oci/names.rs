@@ -17,7 +17,10 @@ const DEFAULT: [&str; 3] = ["docker.io/", "index.docker.io/", "library/"];
 /// A name as people write it: without the registry and the repository that it has where none is written.
 pub(super) fn familiar(name: &str) -> &str {
     let [registry, alias, library] = DEFAULT;
-    let Some(rest) = name.strip_prefix(registry).or_else(|| name.strip_prefix(alias)) else {
+    let Some(rest) = name
+        .strip_prefix(registry)
+        .or_else(|| name.strip_prefix(alias))
+    else {
         return name;
     };
     match rest.strip_prefix(library) {
@@ -47,7 +50,10 @@ pub(super) fn named(images: &[(&Image, &[String])], wanted: &str) -> Vec<bool> {
     };
     find(&|(image, parents)| {
         let own = [&image.digest, &image.image_id];
-        own.into_iter().flatten().chain(*parents).any(|digest| digest == wanted)
+        own.into_iter()
+            .flatten()
+            .chain(*parents)
+            .any(|digest| digest == wanted)
     })
     .or_else(|| find(&|(image, _)| has_name(image, wanted)))
     .or_else(|| find(&|(image, _)| has_name(image, &latest)))
