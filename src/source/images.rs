@@ -108,7 +108,7 @@ pub(super) fn open_said(
     };
     let expected = match spec.kind() {
         SpecKind::OciDir if metadata.is_dir() => {
-            let images = oci::open_layout(path, at.clone(), &choice, limits)?;
+            let images = oci::open_layout(path, &at, &choice, limits)?;
             return Ok(Source::Images { at, images });
         }
         SpecKind::OciDir => return wrong("a file", "oci-archive:"),
@@ -149,8 +149,7 @@ pub(super) fn in_dir(
     at: &Locator,
     options: &OpenOptions,
 ) -> Option<Result<Vec<Image>, Error>> {
-    oci::is_layout(path)
-        .then(|| oci::open_layout(path, at.clone(), &options.choice(None), &options.limits))
+    oci::is_layout(path).then(|| oci::open_layout(path, at, &options.choice(None), &options.limits))
 }
 
 /// The images of a file, where it is an archive of images.
@@ -163,7 +162,7 @@ pub(super) fn in_file(
     // what cannot be read here is found again by whoever opens it as something else
     match kind(bytes).unwrap_or_default() {
         Some(Kind::Tar) if oci::is_image_archive(bytes, &options.limits) => {
-            let images = oci::open_archive(bytes.clone(), at.clone(), &choice, &options.limits)?;
+            let images = oci::open_archive(bytes, at, &choice, &options.limits)?;
             Ok(Some(Source::Images {
                 at: at.clone(),
                 images,

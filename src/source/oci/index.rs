@@ -170,9 +170,9 @@ impl Step<'_> {
     }
 
     fn unread(&self, fault: Fault, names: Vec<String>, parents: Vec<String>) -> Candidate {
-        let path = self.digest.parse().map_err(|_source| ());
-        let path = path.and_then(|digest| blob_path(self.reader.places, &digest).map_err(|_| ()));
-        let path = path.unwrap_or_else(|()| self.digest.clone());
+        let digest = self.digest.parse().ok();
+        let path = digest.and_then(|digest| blob_path(self.reader.places, &digest).ok());
+        let path = path.unwrap_or_else(|| self.digest.clone());
         let at = self.at.member(&MemberName::from(path.as_str()));
         let why: Problem = fault.at(at, Extent::Artifact);
         let mut image = manifest::unread(self.at, self.platform.clone(), &self.digest, why);

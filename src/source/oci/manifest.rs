@@ -1,5 +1,7 @@
 //! A manifest with its configuration: an image with its layers, or something that is no image.
 
+use std::fmt::Write as _;
+
 use oci_spec::image::{Descriptor, ImageManifest, MediaType};
 
 use super::blob::Blob;
@@ -131,7 +133,7 @@ fn find_layer(reader: &Reader<'_>, descriptor: &Descriptor) -> Blob {
     );
     if let Some(url) = urls.first() {
         let shown: String = url.chars().take(200).collect();
-        detail.push_str(&format!(", only from `{shown}`"));
+        let _infallible = write!(detail, ", only from `{shown}`");
     }
     Blob::Absent(Fault::new(ProblemKind::ForeignLayer, detail))
 }

@@ -1,8 +1,8 @@
 //! From everything that is there to the images that are meant: equal ones merged, the chosen ones kept.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::names::{Choice, familiar, named, normal};
+use super::names::{Choice, Digested, familiar, named, normal};
 use super::{Image, ImageLayer};
 use crate::{Error, ErrorKind, Locator};
 
@@ -87,7 +87,7 @@ impl Found {
             return Err(Error::new(ErrorKind::Input, message).with_hint(hint));
         }
         if let Some(wanted) = &choice.name {
-            let all: Vec<(&Image, &[String])> = candidates
+            let all: Vec<Digested<'_>> = candidates
                 .iter()
                 .map(|candidate| (&candidate.image, candidate.parents.as_slice()))
                 .collect();
@@ -174,22 +174,20 @@ fn describe(image: &Image) -> String {
 /// Makes one of equal images, with the names of all. Several tags of one image are such, and what `index.json` and
 /// `manifest.json` of one archive say.
 fn merge(candidates: Vec<Candidate>) -> Vec<Candidate> {
-    let mut merged: Vec<(String, Candidate)> = Vec::new();
-    let mut places = std::collections::BTreeMap::new();
+    let mut merged: Vec<Candidate> = Vec::new();
+    let mut places = BTreeMap::new();
     for candidate in candidates {
         let key = key(&candidate.image);
-        match places
+        let before = places
             .get(&key)
-            .and_then(|place: &usize| merged.get_mut(*place))
-        {
-            Some((_, before)) => join(before, candidate),
-            None => {
-                places.insert(key.clone(), merged.len());
-                merged.push((key, candidate));
-            }
+            .and_then(|place: &usize| merged.get_mut(*place));
+        if let Some(before) = before {
+            join(before, candidate);
+        } else {
+            places.insert(key, merged.len());
+            merged.push(candidate);
         }
     }
-    let mut merged: Vec<Candidate> = merged.into_iter().map(|(_, candidate)| candidate).collect();
     for candidate in &mut merged {
         let names = &mut candidate.image.names;
         for name in names.iter_mut() {

@@ -108,14 +108,14 @@ pub struct ImageLayer {
 /// A directory without an image, or without the one that `choice` names; an index that cannot be read.
 pub fn open_layout(
     dir: &Path,
-    at: Locator,
+    at: &Locator,
     choice: &Choice,
     limits: &Limits,
 ) -> Result<Vec<Image>, Error> {
     let files = files::DirFiles::new(dir).map_err(|error| {
         Error::new(ErrorKind::Input, format!("`{at}` could not be opened")).with_source(error)
     })?;
-    assemble::assemble(&files, &at, choice, limits, &[])
+    assemble::assemble(&files, at, choice, limits, &[])
 }
 
 /// Whether a directory is an image layout, by the files that it must have.

@@ -35,11 +35,13 @@ pub(super) fn tag(name: &str) -> Option<&str> {
     Some(last.split_once(':')?.1)
 }
 
+/// An image and the digests of the indexes that it is in.
+pub(super) type Digested<'i> = (&'i Image, &'i [String]);
+
 /// Which of `images` has the wanted name: those that have it exactly, else those that have it as their tag.
-/// `digests` gives the digests of an image and of the indexes that it is in.
-pub(super) fn named(images: &[(&Image, &[String])], wanted: &str) -> Vec<bool> {
+pub(super) fn named(images: &[Digested<'_>], wanted: &str) -> Vec<bool> {
     let wanted = wanted.trim_start_matches('@');
-    let find = |hit: &dyn Fn(&(&Image, &[String])) -> bool| -> Option<Vec<bool>> {
+    let find = |hit: &dyn Fn(&Digested<'_>) -> bool| -> Option<Vec<bool>> {
         let hits: Vec<bool> = images.iter().map(hit).collect();
         hits.contains(&true).then_some(hits)
     };

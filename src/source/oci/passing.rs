@@ -84,16 +84,16 @@ impl Passing {
     /// A stream without an image, or without the one that `choice` names; lists of images that cannot be read.
     pub fn images(
         self,
-        at: Locator,
+        at: &Locator,
         choice: &Choice,
         limits: &Limits,
     ) -> Result<Vec<Image>, Error> {
         let damage: Vec<_> = self
             .fault
             .iter()
-            .map(|fault| damaged(fault.clone(), &at))
+            .map(|fault| damaged(fault.clone(), at))
             .collect();
-        assemble(&self, &at, choice, limits, &damage)
+        assemble(&self, at, choice, limits, &damage)
     }
 }
 

