@@ -7,7 +7,7 @@ use std::path::Path;
 use super::oci::{self, Choice, Expected, Image};
 use super::spec::SpecKind;
 use super::{OpenOptions, Source, SourceSpec, cannot_open, shown};
-use crate::archive::{Fault, Kind, SharedBytes, Sniffed, Tar, decoder};
+use crate::archive::{Fault, Kind, SharedBytes, Sniffed, Tar, decoder, describe};
 use crate::limits::Limits;
 use crate::{Error, ErrorKind, Locator};
 
@@ -79,8 +79,10 @@ fn unpacked<'r>(packed: impl Read + Send + 'r) -> Result<Box<dyn Read + Send + '
 /// Opens standard input, which is an archive of images.
 pub(super) fn open_stdin(index: usize, options: &mut OpenOptions) -> Result<Source, Error> {
     let Some(stdin) = options.stdin.take() else {
-        return Err(Error::new(ErrorKind::Usage, "standard input is read once only")
-            .with_hint("name `-` once, and save other images to files"));
+        return Err(
+            Error::new(ErrorKind::Usage, "standard input is read once only")
+                .with_hint("name `-` once, and save other images to files"),
+        );
     };
     Ok(Source::ImageStream(ImageStream {
         at: Locator::root(index, "-"),
@@ -106,7 +108,7 @@ pub(super) fn open_said(
     };
     let expected = match spec.kind() {
         SpecKind::OciDir if metadata.is_dir() => {
-            let images = oci::open_layout(path, at.clone(), &choice, limits)?;
+            let images = oci::open_layout(path, &at, &choice, limits)?;
             return Ok(Source::Images { at, images });
         }
         SpecKind::OciDir => return wrong("a file", "oci-archive:"),
@@ -128,9 +130,13 @@ pub(super) fn open_said(
             choice,
             input: Input::Bytes(bytes),
         })),
-        other => {
-            let what = other.map_or("no archive".to_owned(), |kind| format!("a {}", kind.name()));
-            let message = format!("`{}` is {what}, not an archive of images", shown(path));
+        _ => {
+            let mut head = vec![0; Kind::HEAD];
+            let read = bytes
+                .read_at(&mut head, 0)
+                .map_err(|error| cannot_open(path, error))?;
+            let what = describe(head.get(..read).unwrap_or_default());
+            let message = format!("`{}` is no archive of images: {what}", shown(path));
             Err(Error::new(ErrorKind::Input, message)
                 .with_hint("name a tar archive, which may be compressed with gzip or zstd"))
         }
@@ -143,8 +149,7 @@ pub(super) fn in_dir(
     at: &Locator,
     options: &OpenOptions,
 ) -> Option<Result<Vec<Image>, Error>> {
-    oci::is_layout(path)
-        .then(|| oci::open_layout(path, at.clone(), &options.choice(None), &options.limits))
+    oci::is_layout(path).then(|| oci::open_layout(path, at, &options.choice(None), &options.limits))
 }
 
 /// The images of a file, where it is an archive of images.
@@ -157,8 +162,11 @@ pub(super) fn in_file(
     // what cannot be read here is found again by whoever opens it as something else
     match kind(bytes).unwrap_or_default() {
         Some(Kind::Tar) if oci::is_image_archive(bytes, &options.limits) => {
-            let images = oci::open_archive(bytes.clone(), at.clone(), &choice, &options.limits)?;
-            Ok(Some(Source::Images { at: at.clone(), images }))
+            let images = oci::open_archive(bytes, at, &choice, &options.limits)?;
+            Ok(Some(Source::Images {
+                at: at.clone(),
+                images,
+            }))
         }
         Some(Kind::Gzip | Kind::Zstd) if begins_as_images(bytes, &options.limits) => {
             Ok(Some(Source::ImageStream(ImageStream {

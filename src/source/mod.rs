@@ -135,7 +135,10 @@ pub fn open(spec: &SourceSpec, index: usize, options: &mut OpenOptions) -> Resul
             return Err(wrong_kind(spec, "a directory"));
         }
         if bare && let Some(images) = images::in_dir(path, &at, options) {
-            return Ok(Source::Images { images: images?, at });
+            return Ok(Source::Images {
+                images: images?,
+                at,
+            });
         }
         return Ok(Source::Dir(Dir::open(path, at, &options.limits)));
     }

@@ -98,7 +98,8 @@ impl SourceSpec {
             .unwrap_or_default();
         if !pattern.contains(['*', '?'])
             || self.kind == SpecKind::Stdin
-            || fs::symlink_metadata(&self.path).is_ok() {
+            || fs::symlink_metadata(&self.path).is_ok()
+        {
             return Ok(vec![self]);
         }
         let parent = self.path.parent().unwrap_or(Path::new(""));
@@ -150,7 +151,8 @@ impl SourceSpec {
         let mut ends = image_ends(text);
         let first = ends.clone().next();
         let there = ends.find(|end| {
-            text.get(..*end).is_some_and(|path| fs::symlink_metadata(path).is_ok())
+            text.get(..*end)
+                .is_some_and(|path| fs::symlink_metadata(path).is_ok())
         });
         match there.or(first).and_then(|end| text.split_at_checked(end)) {
             Some((path, name)) => (Path::new(path), name.get(1..)),
@@ -177,8 +179,11 @@ fn scheme(text: &str) -> Option<(&str, &str)> {
 
 /// Where the path of an image may end: before `@ALGORITHM:`, and before colons that are not of a Windows drive.
 fn image_ends(text: &str) -> impl Iterator<Item = usize> + Clone {
-    let drive = matches!(text.as_bytes(), [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic());
-    let digest = ["@sha256:", "@sha512:"].into_iter().find_map(|mark| text.find(mark));
+    let drive =
+        matches!(text.as_bytes(), [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic());
+    let digest = ["@sha256:", "@sha512:"]
+        .into_iter()
+        .find_map(|mark| text.find(mark));
     let before = text.get(..digest.unwrap_or(text.len())).unwrap_or_default();
     let colons = before.match_indices(':').map(|(at, _)| at);
     let colons = colons.skip(usize::from(drive)).filter(|at| *at > 0);
@@ -325,13 +330,21 @@ mod tests {
             ("oci-dir:d", "d", None),
             ("oci-dir:d:v1", "d", Some("v1")),
             ("docker-archive:d/a.tar:lab/x:1", "d/a.tar", Some("lab/x:1")),
-            ("docker-archive:a.tar:localhost:5000/x:1", "a.tar", Some("localhost:5000/x:1")),
+            (
+                "docker-archive:a.tar:localhost:5000/x:1",
+                "a.tar",
+                Some("localhost:5000/x:1"),
+            ),
             (r"oci-archive:C:\x\a.tar", r"C:\x\a.tar", None),
             (r"oci-archive:C:\x\a.tar:v1", r"C:\x\a.tar", Some("v1")),
             ("oci-archive:c:/a.tar:v1", "c:/a.tar", Some("v1")),
             ("oci-archive:c:v1", "c", Some("v1")),
             (&format!("oci-dir:d@{digest}"), "d", Some(digest.as_str())),
-            (&format!("oci-dir:d@x:1@{digest}"), "d@x:1", Some(digest.as_str())),
+            (
+                &format!("oci-dir:d@x:1@{digest}"),
+                "d@x:1",
+                Some(digest.as_str()),
+            ),
             ("oci-dir:d@x", "d@x", None),
             ("dir:d:v1", "d:v1", None),
         ] {

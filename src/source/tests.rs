@@ -160,7 +160,12 @@ fn names_what_is_not_there_and_what_to_do() {
     let error = files.open("", "missing.whl").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Input);
     assert!(error.to_string().contains("missing.whl` does not exist"));
-    let error = open(&"torch==2.9.1".parse().unwrap(), 0, &mut OpenOptions::default()).unwrap_err();
+    let error = open(
+        &"torch==2.9.1".parse().unwrap(),
+        0,
+        &mut OpenOptions::default(),
+    )
+    .unwrap_err();
     assert!(
         error
             .hint()

@@ -41,7 +41,10 @@ pub fn list(bytes: &SharedBytes, members_max: u64) -> Listed {
 impl Tar<Cursor> {
     /// Moves behind the present member of an archive of `len` bytes without reading it.
     fn jump(&mut self, len: u64) -> Result<(), Fault> {
-        let next = self.offset.checked_add(self.left).and_then(|end| end.checked_add(self.padding));
+        let next = self
+            .offset
+            .checked_add(self.left)
+            .and_then(|end| end.checked_add(self.padding));
         let Some(next) = next.filter(|next| *next <= len) else {
             return Err(truncated(len));
         };

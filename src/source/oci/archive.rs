@@ -29,7 +29,10 @@ struct TarFiles {
 
 impl TarFiles {
     fn new(bytes: &SharedBytes, limits: &Limits) -> Self {
-        let Listed { members: listed, end } = list(bytes, limits.members);
+        let Listed {
+            members: listed,
+            end,
+        } = list(bytes, limits.members);
         let mut members = Members::default();
         for (member, body) in listed {
             match member.kind {
@@ -101,12 +104,12 @@ pub(super) fn same(one: &SharedBytes, other: &SharedBytes) -> bool {
 ///
 /// An archive without an image, or without the one that `choice` names; lists of images that cannot be read.
 pub fn open_archive(
-    bytes: SharedBytes,
-    at: Locator,
+    bytes: &SharedBytes,
+    at: &Locator,
     choice: &Choice,
     limits: &Limits,
 ) -> Result<Vec<Image>, Error> {
-    open_archive_as(&bytes, &at, choice, limits, None)
+    open_archive_as(bytes, at, choice, limits, None)
 }
 
 /// Opens an archive of which the user says what it is.
@@ -168,8 +171,7 @@ pub(crate) fn looks_like_image<N: AsRef<[u8]>>(names: impl IntoIterator<Item = N
         match parts.as_slice() {
             [INDEX | MANIFEST | REPOSITORIES | "blobs"] | ["blobs", "sha256" | "sha512"] => {}
             [LAYOUT] | ["blobs", "sha256" | "sha512", _] => return true,
-            [first] => return is_digest(first),
-            [first, "layer.tar" | "json" | "VERSION"] => return is_digest(first),
+            [first] | [first, "layer.tar" | "json" | "VERSION"] => return is_digest(first),
             _ => return false,
         }
     }

@@ -72,8 +72,10 @@ pub(super) fn assemble(
 
 fn no_list(at: &Locator, repositories: bool, damage: &[Problem]) -> Error {
     let (message, hint) = if let Some(problem) = damage.first() {
-        let message =
-            format!("`{at}` lists no images, perhaps because it is damaged: {}", problem.detail);
+        let message = format!(
+            "`{at}` lists no images, perhaps because it is damaged: {}",
+            problem.detail
+        );
         (message, problem.kind.hint())
     } else if repositories {
         (
@@ -82,7 +84,9 @@ fn no_list(at: &Locator, repositories: bool, damage: &[Problem]) -> Error {
         )
     } else {
         (
-            format!("`{at}` holds neither `{INDEX}` nor `{MANIFEST}`, one of which lists the images"),
+            format!(
+                "`{at}` holds neither `{INDEX}` nor `{MANIFEST}`, one of which lists the images"
+            ),
             "save the image again with `docker save`, `podman save` or `skopeo copy`",
         )
     };

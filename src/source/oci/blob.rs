@@ -66,8 +66,11 @@ impl Blob {
                 let (store, range) = bytes.id();
                 format!("bytes:{store}:{}-{}", range.start, range.end)
             }
-            // the debug form tells bytes that are no text apart
-            Self::File(path) => format!("file:{path:?}"),
+            Self::File(path) => {
+                // shown without loss
+                let path = MemberName::from_bytes(path.as_os_str().as_encoded_bytes());
+                format!("file:{path}")
+            }
             Self::Passed(name) => format!("passed:{name}"),
             Self::Absent(fault) => format!("absent:{fault}"),
         }

@@ -37,7 +37,9 @@ impl Read {
                 os: said(read.os().to_string()),
                 architecture: said(read.architecture().to_string()),
                 variant: read.variant().clone().and_then(said),
-                env: inner.and_then(|inner| inner.env().clone()).unwrap_or_default(),
+                env: inner
+                    .and_then(|inner| inner.env().clone())
+                    .unwrap_or_default(),
                 labels,
             },
             diff_ids: read.rootfs().diff_ids().clone(),
@@ -47,7 +49,12 @@ impl Read {
 
     /// The platform, `linux/amd64`, where it says one.
     pub(super) fn platform(&self) -> Option<String> {
-        let ImageConfig { os, architecture, variant, .. } = &self.config;
+        let ImageConfig {
+            os,
+            architecture,
+            variant,
+            ..
+        } = &self.config;
         let mut platform = format!("{}/{}", os.as_ref()?, architecture.as_ref()?);
         if platform == UNKNOWN {
             return None;
@@ -62,7 +69,10 @@ impl Read {
     /// The step that made the layer with this index, out of `layers`.
     pub(super) fn created_by(&self, index: usize, layers: usize) -> Option<String> {
         // with another number of steps nobody knows which step made which layer
-        let step = self.created_by.get(index).filter(|_| self.created_by.len() == layers)?;
+        let step = self
+            .created_by
+            .get(index)
+            .filter(|_| self.created_by.len() == layers)?;
         (!step.is_empty()).then(|| step.clone())
     }
 }

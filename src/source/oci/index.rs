@@ -55,16 +55,27 @@ pub(super) fn walk(bytes: &[u8], reader: &Reader<'_>, at: &Locator) -> Result<Fo
     while let Some(entry) = todo.pop() {
         looked += 1;
         if looked > DESCRIPTORS_MAX || todo.len() > DESCRIPTORS_MAX {
-            let detail = format!("more than {DESCRIPTORS_MAX} manifests, the most that are looked at");
+            let detail =
+                format!("more than {DESCRIPTORS_MAX} manifests, the most that are looked at");
             return Err(Fault::new(ProblemKind::LimitExceeded, detail));
         }
         let digest = entry.descriptor.digest().to_string();
         // the same manifest may be there for two platforms
         let platform = stated_platform(&entry.descriptor);
-        if !seen.insert((entry.group, entry.names.clone(), digest.clone(), platform.clone())) {
+        if !seen.insert((
+            entry.group,
+            entry.names.clone(),
+            digest.clone(),
+            platform.clone(),
+        )) {
             continue;
         }
-        let looked_at = Step { reader, at, platform, digest };
+        let looked_at = Step {
+            reader,
+            at,
+            platform,
+            digest,
+        };
         looked_at.look(entry, &mut todo, &mut found);
     }
     Ok(found)
@@ -109,7 +120,12 @@ impl Step<'_> {
             }
             Err(fault) => Err(fault),
         };
-        let Todo { names, group, parents, .. } = entry;
+        let Todo {
+            names,
+            group,
+            parents,
+            ..
+        } = entry;
         match outcome {
             Ok(Outcome::Image(mut image)) => {
                 image.names = names;
@@ -154,9 +170,9 @@ impl Step<'_> {
     }
 
     fn unread(&self, fault: Fault, names: Vec<String>, parents: Vec<String>) -> Candidate {
-        let path = self.digest.parse().map_err(|_source| ());
-        let path = path.and_then(|digest| blob_path(self.reader.places, &digest).map_err(|_| ()));
-        let path = path.unwrap_or_else(|()| self.digest.clone());
+        let digest = self.digest.parse().ok();
+        let path = digest.and_then(|digest| blob_path(self.reader.places, &digest).ok());
+        let path = path.unwrap_or_else(|| self.digest.clone());
         let at = self.at.member(&MemberName::from(path.as_str()));
         let why: Problem = fault.at(at, Extent::Artifact);
         let mut image = manifest::unread(self.at, self.platform.clone(), &self.digest, why);
@@ -168,9 +184,10 @@ impl Step<'_> {
 /// Whether a descriptor says that it is an attestation. What it is called decides nothing where it is there: a
 /// runtime that looks for another platform would still run it.
 fn is_no_image(descriptor: &Descriptor) -> bool {
-    let unknown = descriptor.platform().as_ref().is_none_or(|platform| {
-        format!("{}/{}", platform.os(), platform.architecture()) == UNKNOWN
-    });
+    let unknown = descriptor
+        .platform()
+        .as_ref()
+        .is_none_or(|platform| format!("{}/{}", platform.os(), platform.architecture()) == UNKNOWN);
     let annotated = annotation(descriptor, REFERENCE).is_some();
     unknown && (annotated || descriptor.platform().is_some())
 }

@@ -83,8 +83,11 @@ impl<'f> Reader<'f> {
             return Ok(None);
         };
         if bytes.len() as u64 != descriptor.size() {
-            let detail =
-                format!("{} bytes, where {} are stated", bytes.len(), descriptor.size());
+            let detail = format!(
+                "{} bytes, where {} are stated",
+                bytes.len(),
+                descriptor.size()
+            );
             return Err(Fault::new(ProblemKind::SizeMismatch, detail));
         }
         verify(digest, &bytes)?;
@@ -139,7 +142,10 @@ fn hex(bytes: &[u8]) -> String {
 
 /// Whether a text is the hexadecimal part of a SHA-256 digest.
 pub(super) fn is_sha256_hex(text: &str) -> bool {
-    text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    text.len() == 64
+        && text
+            .bytes()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// Understands a JSON file.
@@ -178,7 +184,10 @@ impl Document {
                 "a manifest of Docker's schema 1, which names no configuration: push the image again with a current tool",
             ));
         }
-        let document = match (probe.manifests, probe.layers.is_some() || probe.config.is_some()) {
+        let document = match (
+            probe.manifests,
+            probe.layers.is_some() || probe.config.is_some(),
+        ) {
             (Some(_), false) => Self::Index,
             (None, true) => Self::Manifest,
             (Some(_), true) => {

@@ -1,5 +1,7 @@
 //! A manifest with its configuration: an image with its layers, or something that is no image.
 
+use std::fmt::Write as _;
+
 use oci_spec::image::{Descriptor, ImageManifest, MediaType};
 
 use super::blob::Blob;
@@ -41,15 +43,23 @@ pub(super) fn read(
     let manifest: ImageManifest = parse(bytes, "image manifest")?;
     let config_type = manifest.config().media_type().as_ref();
     if !IMAGE_CONFIGS.contains(&config_type) {
-        let kind = manifest.artifact_type().as_ref().map_or(config_type, AsRef::as_ref);
+        let kind = manifest
+            .artifact_type()
+            .as_ref()
+            .map_or(config_type, AsRef::as_ref);
         return Ok(Outcome::Other(format!("an artifact of type `{kind}`")));
     }
     let layers = manifest.layers();
     // attestations of BuildKit and signatures of cosign have the configuration of an image and nothing to unpack
     if let Some(first) = layers.first()
-        && layers.iter().all(|layer| layer.media_type().as_ref().ends_with("json"))
+        && layers
+            .iter()
+            .all(|layer| layer.media_type().as_ref().ends_with("json"))
     {
-        return Ok(Outcome::Other(format!("`{}`, no file system", first.media_type())));
+        return Ok(Outcome::Other(format!(
+            "`{}`, no file system",
+            first.media_type()
+        )));
     }
     if layers.len() > LAYERS_MAX {
         let detail = format!("{} layers, where {LAYERS_MAX} are looked at", layers.len());
@@ -67,9 +77,12 @@ pub(super) fn read(
         notes: Vec::new(),
     };
     let config = read_config(reader, manifest.config());
-    let config_absent = matches!(&config, Err((fault, _)) if fault.kind == ProblemKind::MissingBlob);
+    let config_absent =
+        matches!(&config, Err((fault, _)) if fault.kind == ProblemKind::MissingBlob);
     let config = config.unwrap_or_else(|(fault, path)| {
-        image.problems.push(fault.at(at.member(&path), Extent::Member));
+        image
+            .problems
+            .push(fault.at(at.member(&path), Extent::Member));
         Read::default()
     });
     let stated = layers.iter().map(|layer| Stated {
@@ -114,10 +127,13 @@ fn find_layer(reader: &Reader<'_>, descriptor: &Descriptor) -> Blob {
         let detail = format!("`{path}` is not there");
         return Blob::Absent(Fault::new(ProblemKind::MissingBlob, detail));
     }
-    let mut detail = format!("the layer {} is not distributed with the image", descriptor.digest());
+    let mut detail = format!(
+        "the layer {} is not distributed with the image",
+        descriptor.digest()
+    );
     if let Some(url) = urls.first() {
         let shown: String = url.chars().take(200).collect();
-        detail.push_str(&format!(", only from `{shown}`"));
+        let _infallible = write!(detail, ", only from `{shown}`");
     }
     Blob::Absent(Fault::new(ProblemKind::ForeignLayer, detail))
 }
@@ -147,24 +163,36 @@ impl Image {
                 config.diff_ids.len()
             );
             let kind = ProblemKind::MalformedMetadata;
-            self.problems.push(Problem::new(kind, self.at.clone(), Extent::Artifact, detail));
+            self.problems.push(Problem::new(
+                kind,
+                self.at.clone(),
+                Extent::Artifact,
+                detail,
+            ));
         }
         let own = config.platform();
         match (&self.platform, &own) {
-            (Some(stated), Some(own)) if super::names::normal(stated) != super::names::normal(own) => {
-                self.notes.push(format!("the index says {stated}, the image's configuration {own}"));
+            (Some(stated), Some(own))
+                if super::names::normal(stated) != super::names::normal(own) =>
+            {
+                self.notes.push(format!(
+                    "the index says {stated}, the image's configuration {own}"
+                ));
             }
             (None, _) => self.platform.clone_from(&own),
             _ => {}
         }
-        let layers = stated.into_iter().enumerate().map(|(index, stated)| ImageLayer {
-            diff_id: config.diff_ids.get(index).filter(|_| known).cloned(),
-            created_by: config.created_by(index, layers),
-            digest: stated.digest,
-            size: stated.size,
-            media_type: stated.media_type,
-            blob: stated.blob,
-        });
+        let layers = stated
+            .into_iter()
+            .enumerate()
+            .map(|(index, stated)| ImageLayer {
+                diff_id: config.diff_ids.get(index).filter(|_| known).cloned(),
+                created_by: config.created_by(index, layers),
+                digest: stated.digest,
+                size: stated.size,
+                media_type: stated.media_type,
+                blob: stated.blob,
+            });
         self.layers = layers.collect();
         self.config = config.config;
     }
@@ -177,7 +205,11 @@ pub(super) fn stated_platform(descriptor: &Descriptor) -> Option<String> {
     if platform == UNKNOWN {
         return None;
     }
-    if let Some(variant) = stated.variant().as_deref().filter(|variant| !variant.is_empty()) {
+    if let Some(variant) = stated
+        .variant()
+        .as_deref()
+        .filter(|variant| !variant.is_empty())
+    {
         platform.push('/');
         platform.push_str(variant);
     }

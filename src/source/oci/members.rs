@@ -54,9 +54,11 @@ impl<T> Members<T> {
             TarKind::HardLink(target) => inside(target),
             _ => return,
         };
-        self.add(path, Entry::Link(target), |before, new| match (before, new) {
-            (Entry::Link(before), Entry::Link(new)) => before == new,
-            _ => false,
+        self.add(path, Entry::Link(target), |before, new| {
+            match (before, new) {
+                (Entry::Link(before), Entry::Link(new)) => before == new,
+                _ => false,
+            }
         });
     }
 

@@ -1,8 +1,8 @@
 //! From everything that is there to the images that are meant: equal ones merged, the chosen ones kept.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::names::{Choice, familiar, named, normal};
+use super::names::{Choice, Digested, familiar, named, normal};
 use super::{Image, ImageLayer};
 use crate::{Error, ErrorKind, Locator};
 
@@ -48,11 +48,15 @@ impl Found {
     /// leaves it; where nothing of an image is there, it is missing.
     pub(super) fn settle(mut self) -> Self {
         for (group, candidate) in std::mem::take(&mut self.absent) {
-            let Image { platform, digest, .. } = &candidate.image;
+            let Image {
+                platform, digest, ..
+            } = &candidate.image;
             match platform {
                 Some(platform) if self.present.contains(&group) => {
                     let digest = digest.as_deref().unwrap_or_default();
-                    self.notes.push(format!("{platform} is in the index and not here ({digest})"));
+                    self.notes.push(format!(
+                        "{platform} is in the index and not here ({digest})"
+                    ));
                 }
                 _ => self.candidates.push(candidate),
             }
@@ -62,9 +66,17 @@ impl Found {
 
     /// The images that are meant.
     pub(super) fn choose(self, at: &Locator, choice: &Choice) -> Result<Vec<Image>, Error> {
-        let mut absent: Vec<String> = self.absent.iter().filter_map(|(_, candidate)| candidate.image.platform.clone()).collect();
+        let mut absent: Vec<String> = self
+            .absent
+            .iter()
+            .filter_map(|(_, candidate)| candidate.image.platform.clone())
+            .collect();
         absent.sort();
-        let Self { candidates, mut notes, .. } = self.settle();
+        let Self {
+            candidates,
+            mut notes,
+            ..
+        } = self.settle();
         let mut candidates = merge(candidates);
         if candidates.is_empty() {
             let mut message = format!("there is no image in `{at}`");
@@ -75,7 +87,7 @@ impl Found {
             return Err(Error::new(ErrorKind::Input, message).with_hint(hint));
         }
         if let Some(wanted) = &choice.name {
-            let all: Vec<(&Image, &[String])> = candidates
+            let all: Vec<Digested<'_>> = candidates
                 .iter()
                 .map(|candidate| (&candidate.image, candidate.parents.as_slice()))
                 .collect();
@@ -93,7 +105,11 @@ impl Found {
             if chosen.is_empty() {
                 return Err(no_such_platform(at, wanted, &other, &absent));
             }
-            notes.extend(other.iter().map(|other| format!("left out {}", describe(&other.image))));
+            notes.extend(
+                other
+                    .iter()
+                    .map(|other| format!("left out {}", describe(&other.image))),
+            );
             candidates = chosen;
         }
         let more = notes.len().saturating_sub(NOTES_MAX);
@@ -110,7 +126,9 @@ impl Found {
 }
 
 fn no_such_platform(at: &Locator, wanted: &str, other: &[Candidate], absent: &[String]) -> Error {
-    let is_absent = absent.iter().any(|platform| normal(platform) == normal(wanted));
+    let is_absent = absent
+        .iter()
+        .any(|platform| normal(platform) == normal(wanted));
     let message = if is_absent {
         format!("`{at}` names an image for {wanted}, and does not hold it")
     } else {
@@ -126,8 +144,10 @@ fn no_such_platform(at: &Locator, wanted: &str, other: &[Candidate], absent: &[S
 
 fn list(candidates: &[Candidate]) -> String {
     const LISTED: usize = 8;
-    let mut known: Vec<String> =
-        candidates.iter().map(|candidate| describe(&candidate.image)).collect();
+    let mut known: Vec<String> = candidates
+        .iter()
+        .map(|candidate| describe(&candidate.image))
+        .collect();
     let more = known.len().saturating_sub(LISTED);
     known.truncate(LISTED);
     if more > 0 {
@@ -139,7 +159,9 @@ fn list(candidates: &[Candidate]) -> String {
 fn describe(image: &Image) -> String {
     let name = if image.names.is_empty() {
         let digest = image.digest.as_ref().or(image.image_id.as_ref());
-        digest.map_or("an image without a name", String::as_str).to_owned()
+        digest
+            .map_or("an image without a name", String::as_str)
+            .to_owned()
     } else {
         image.names.join(" = ")
     };
@@ -152,19 +174,20 @@ fn describe(image: &Image) -> String {
 /// Makes one of equal images, with the names of all. Several tags of one image are such, and what `index.json` and
 /// `manifest.json` of one archive say.
 fn merge(candidates: Vec<Candidate>) -> Vec<Candidate> {
-    let mut merged: Vec<(String, Candidate)> = Vec::new();
-    let mut places = std::collections::BTreeMap::new();
+    let mut merged: Vec<Candidate> = Vec::new();
+    let mut places = BTreeMap::new();
     for candidate in candidates {
         let key = key(&candidate.image);
-        match places.get(&key).and_then(|place: &usize| merged.get_mut(*place)) {
-            Some((_, before)) => join(before, candidate),
-            None => {
-                places.insert(key.clone(), merged.len());
-                merged.push((key, candidate));
-            }
+        let before = places
+            .get(&key)
+            .and_then(|place: &usize| merged.get_mut(*place));
+        if let Some(before) = before {
+            join(before, candidate);
+        } else {
+            places.insert(key, merged.len());
+            merged.push(candidate);
         }
     }
-    let mut merged: Vec<Candidate> = merged.into_iter().map(|(_, candidate)| candidate).collect();
     for candidate in &mut merged {
         let names = &mut candidate.image.names;
         for name in names.iter_mut() {
@@ -184,7 +207,11 @@ fn merge(candidates: Vec<Candidate>) -> Vec<Candidate> {
 fn key(image: &Image) -> String {
     let identity = match &image.image_id {
         Some(id) if !image.layers.is_empty() => id,
-        _ => image.digest.as_ref().or(image.image_id.as_ref()).unwrap_or(NONE),
+        _ => image
+            .digest
+            .as_ref()
+            .or(image.image_id.as_ref())
+            .unwrap_or(NONE),
     };
     let platform = image.platform.as_deref().map(normal).unwrap_or_default();
     let layers: Vec<String> = image.layers.iter().map(|layer| layer.blob.key()).collect();
@@ -206,7 +233,14 @@ fn join(before: &mut Candidate, other: Candidate) {
         }
     }
     for (layer, other) in into.layers.iter_mut().zip(image.layers) {
-        let ImageLayer { digest, diff_id, size, media_type, created_by, blob: _ } = other;
+        let ImageLayer {
+            digest,
+            diff_id,
+            size,
+            media_type,
+            created_by,
+            blob: _,
+        } = other;
         layer.digest = layer.digest.take().or(digest);
         layer.diff_id = layer.diff_id.take().or(diff_id);
         layer.size = layer.size.or(size);

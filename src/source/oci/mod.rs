@@ -24,8 +24,8 @@ mod saved;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-pub use archive::{is_image_archive, open_archive};
 pub(super) use archive::{Expected, looks_like_image, open_archive_as};
+pub use archive::{is_image_archive, open_archive};
 pub use blob::Blob;
 pub use names::Choice;
 pub use passing::Passing;
@@ -61,7 +61,9 @@ impl Image {
     /// Whether it is for this platform, `linux/arm64`, or does not say what it is for.
     pub fn is_for(&self, platform: &str) -> bool {
         let wanted = names::normal(platform);
-        self.platform.as_deref().is_none_or(|own| names::normal(own) == wanted)
+        self.platform
+            .as_deref()
+            .is_none_or(|own| names::normal(own) == wanted)
     }
 }
 
@@ -106,14 +108,14 @@ pub struct ImageLayer {
 /// A directory without an image, or without the one that `choice` names; an index that cannot be read.
 pub fn open_layout(
     dir: &Path,
-    at: Locator,
+    at: &Locator,
     choice: &Choice,
     limits: &Limits,
 ) -> Result<Vec<Image>, Error> {
     let files = files::DirFiles::new(dir).map_err(|error| {
         Error::new(ErrorKind::Input, format!("`{at}` could not be opened")).with_source(error)
     })?;
-    assemble::assemble(&files, &at, choice, limits, &[])
+    assemble::assemble(&files, at, choice, limits, &[])
 }
 
 /// Whether a directory is an image layout, by the files that it must have.
@@ -124,3 +126,8 @@ pub fn is_layout(dir: &Path) -> bool {
             && files::DirFiles::new(dir).is_ok_and(|files| assemble::is_copied(&files))
 }
 
+#[cfg(test)]
+#[path = "../../../tests/it/support/image.rs"]
+mod fixture;
+#[cfg(test)]
+mod tests;

@@ -17,7 +17,10 @@ const DEFAULT: [&str; 3] = ["docker.io/", "index.docker.io/", "library/"];
 /// A name as people write it: without the registry and the repository that it has where none is written.
 pub(super) fn familiar(name: &str) -> &str {
     let [registry, alias, library] = DEFAULT;
-    let Some(rest) = name.strip_prefix(registry).or_else(|| name.strip_prefix(alias)) else {
+    let Some(rest) = name
+        .strip_prefix(registry)
+        .or_else(|| name.strip_prefix(alias))
+    else {
         return name;
     };
     match rest.strip_prefix(library) {
@@ -32,11 +35,13 @@ pub(super) fn tag(name: &str) -> Option<&str> {
     Some(last.split_once(':')?.1)
 }
 
+/// An image and the digests of the indexes that it is in.
+pub(super) type Digested<'i> = (&'i Image, &'i [String]);
+
 /// Which of `images` has the wanted name: those that have it exactly, else those that have it as their tag.
-/// `digests` gives the digests of an image and of the indexes that it is in.
-pub(super) fn named(images: &[(&Image, &[String])], wanted: &str) -> Vec<bool> {
+pub(super) fn named(images: &[Digested<'_>], wanted: &str) -> Vec<bool> {
     let wanted = wanted.trim_start_matches('@');
-    let find = |hit: &dyn Fn(&(&Image, &[String])) -> bool| -> Option<Vec<bool>> {
+    let find = |hit: &dyn Fn(&Digested<'_>) -> bool| -> Option<Vec<bool>> {
         let hits: Vec<bool> = images.iter().map(hit).collect();
         hits.contains(&true).then_some(hits)
     };
@@ -47,7 +52,10 @@ pub(super) fn named(images: &[(&Image, &[String])], wanted: &str) -> Vec<bool> {
     };
     find(&|(image, parents)| {
         let own = [&image.digest, &image.image_id];
-        own.into_iter().flatten().chain(*parents).any(|digest| digest == wanted)
+        own.into_iter()
+            .flatten()
+            .chain(*parents)
+            .any(|digest| digest == wanted)
     })
     .or_else(|| find(&|(image, _)| has_name(image, wanted)))
     .or_else(|| find(&|(image, _)| has_name(image, &latest)))

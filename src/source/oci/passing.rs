@@ -53,10 +53,11 @@ impl Passing {
     pub fn keep(&mut self, name: &MemberName, bytes: Vec<u8>) {
         self.kept = self.kept.saturating_add(bytes.len() as u64);
         let body = Body::Kept(bytes.into());
-        self.members.add_file(name.as_bytes(), body, |one, other| match (one, other) {
-            (Body::Kept(one), Body::Kept(other)) => same(one, other),
-            _ => false,
-        });
+        self.members
+            .add_file(name.as_bytes(), body, |one, other| match (one, other) {
+                (Body::Kept(one), Body::Kept(other)) => same(one, other),
+                _ => false,
+            });
     }
 
     /// Takes a member that is a link; one of another kind is passed over.
@@ -83,12 +84,16 @@ impl Passing {
     /// A stream without an image, or without the one that `choice` names; lists of images that cannot be read.
     pub fn images(
         self,
-        at: Locator,
+        at: &Locator,
         choice: &Choice,
         limits: &Limits,
     ) -> Result<Vec<Image>, Error> {
-        let damage: Vec<_> = self.fault.iter().map(|fault| damaged(fault.clone(), &at)).collect();
-        assemble(&self, &at, choice, limits, &damage)
+        let damage: Vec<_> = self
+            .fault
+            .iter()
+            .map(|fault| damaged(fault.clone(), at))
+            .collect();
+        assemble(&self, at, choice, limits, &damage)
     }
 }
 

@@ -6,6 +6,7 @@
 pub(crate) mod cubin;
 pub(crate) mod elf;
 pub(crate) mod fatbin;
+pub(crate) mod image;
 pub(crate) mod oracle_text;
 
 use std::collections::BTreeMap;
