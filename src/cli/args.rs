@@ -82,7 +82,8 @@ const INSPECT_EXIT_HELP: &str = "Exit status: 0 everything was read, 2 nothing c
 /// Judge packages against a policy of target GPUs and drivers
 #[derive(Debug, ClapArgs)]
 pub(super) struct Check {
-    /// Wheels, libraries, directories (a venv, site-packages); `wheel:`, `file:` or `dir:` says what it is
+    /// Wheels, libraries, directories (a venv, site-packages), images (a layout, an archive, `-` for `docker save`);
+    /// `wheel:`, `file:`, `dir:`, `oci-dir:`, `oci-archive:` or `docker-archive:` says what it is
     #[arg(required_unless_present = "inventory", value_name = "INPUT")]
     pub(super) inputs: Vec<OsString>,
     /// The policy: a file, or `preset:NAME`; without it, `smgate.yaml` found upwards from here
@@ -95,8 +96,8 @@ pub(super) struct Check {
     /// The driver of `--target`: a version (`550.54.15`) or a branch (`R550`)
     #[arg(long, requires = "target")]
     pub(super) driver: Option<String>,
-    /// The platform of `--target`: `linux/amd64`, `linux/arm64` or `windows/amd64`
-    #[arg(long, requires = "target")]
+    /// The platform of `--target`, and of images: `linux/amd64`, `linux/arm64` or `windows/amd64`
+    #[arg(long)]
     pub(super) platform: Option<String>,
     /// Fail only on what is not in this baseline; entries that occur no longer are reported
     #[arg(long, value_name = "FILE")]
@@ -132,9 +133,13 @@ pub(super) enum FailOn {
 /// Show what device code packages hold, without judging it
 #[derive(Debug, ClapArgs)]
 pub(super) struct Inspect {
-    /// Wheels, libraries, directories (a venv, site-packages); `wheel:`, `file:` or `dir:` says what it is
+    /// Wheels, libraries, directories (a venv, site-packages), images (a layout, an archive, `-` for `docker save`);
+    /// `wheel:`, `file:`, `dir:`, `oci-dir:`, `oci-archive:` or `docker-archive:` says what it is
     #[arg(required = true, value_name = "INPUT")]
     pub(super) inputs: Vec<OsString>,
+    /// The platform of images that are there for several: `linux/amd64`, `linux/arm64/v8`; all of them if not given
+    #[arg(long)]
+    pub(super) platform: Option<String>,
     #[command(flatten)]
     pub(super) report: Report,
     #[command(flatten)]

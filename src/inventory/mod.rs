@@ -31,7 +31,7 @@ use crate::problem::Problem;
 use crate::source;
 
 pub use document::{SCHEMA, from_json, to_json};
-pub use scan::{ScanOptions, scan};
+pub use scan::{ScanOptions, scan, scan_with};
 
 /// Everything that the inputs of a run hold.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

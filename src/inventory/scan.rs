@@ -35,6 +35,9 @@ pub struct ScanOptions {
     pub threads: usize,
     /// Upper bounds of the run.
     pub limits: Limits,
+    /// The platform that images are taken for, where they are there for several: `linux/arm64`. All of them where
+    /// none is given.
+    pub platform: Option<String>,
 }
 
 /// More threads than this only wait for memory.
@@ -46,6 +49,7 @@ impl Default for ScanOptions {
         Self {
             threads: cores.min(THREADS_MAX),
             limits: Limits::default(),
+            platform: None,
         }
     }
 }
@@ -60,12 +64,28 @@ pub fn scan(
     options: &ScanOptions,
     tables: &Tables,
 ) -> Result<Inventory, Error> {
+    scan_with(specs, options, None, tables)
+}
+
+/// As [`scan`], with what the input `-` is.
+///
+/// # Errors
+///
+/// An input that does not exist or cannot be opened at all.
+pub fn scan_with(
+    specs: &[SourceSpec],
+    options: &ScanOptions,
+    stdin: Option<Box<dyn std::io::Read + Send>>,
+    tables: &Tables,
+) -> Result<Inventory, Error> {
     let mut planned = Vec::new();
     let mut jobs = Vec::new();
     let mut inputs = Vec::new();
     let mut layers = Layers::default();
     let problems = Problems::new();
     let mut opening = source::OpenOptions::new(options.limits.clone());
+    opening.platform.clone_from(&options.platform);
+    opening.stdin = stdin;
     for (index, spec) in specs.iter().enumerate() {
         let source = source::open(spec, index, &mut opening)?;
         inputs.push(source.at().clone());

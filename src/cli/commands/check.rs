@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::cli::args::{Check, FailOn};
 use crate::cli::{Exit, Failure, Output, stdout_width, unless_closed};
-use crate::inventory::from_json;
+use crate::inventory::{ScanOptions, from_json};
 use crate::policy::Policy;
 use crate::report::{HumanOptions, write_check};
 use crate::source::read_named;
@@ -38,7 +38,7 @@ pub(in crate::cli) fn run(args: &Check, tables: &Tables, output: &Output) -> Res
             let (origin, text) = read_text(path)?;
             from_json(&origin, &text)?
         }
-        None => scan_inputs(&args.inputs, &args.scan.options(), tables)?,
+        None => scan_inputs(&args.inputs, &scan_options(args, &policy), tables)?,
     };
     require_something(&inventory, args.inventory.as_deref())?;
     let options = EvaluateOptions {
@@ -65,6 +65,19 @@ pub(in crate::cli) fn run(args: &Check, tables: &Tables, output: &Output) -> Res
     } else {
         evaluation.verdict.into()
     })
+}
+
+/// How to scan: images for the platform that is asked for, or that all targets have.
+fn scan_options(args: &Check, policy: &Policy) -> ScanOptions {
+    let mut options = args.scan.options();
+    options.platform = args.platform.clone().or_else(|| {
+        let mut platforms = policy.targets.iter().map(|target| target.platform);
+        let first = platforms.next()??;
+        platforms
+            .all(|platform| platform == Some(first))
+            .then(|| first.to_string())
+    });
+    options
 }
 
 /// The policy of `--target`. `host` is this machine, by the text that `smgate host` prints.

@@ -14,7 +14,9 @@ pub(in crate::cli) fn run(
     tables: &Tables,
     output: &Output,
 ) -> Result<Exit, Failure> {
-    let inventory = scan_inputs(&args.inputs, &args.scan.options(), tables)?;
+    let mut options = args.scan.options();
+    options.platform.clone_from(&args.platform);
+    let inventory = scan_inputs(&args.inputs, &options, tables)?;
     require_something(&inventory, None)?;
     let mut stdout = output.stdout();
     let human =

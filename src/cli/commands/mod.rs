@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::escape::visible;
-use crate::inventory::{Artifact, ArtifactKind, Inventory, ScanOptions, scan};
+use crate::inventory::{Artifact, ArtifactKind, Inventory, ScanOptions, scan_with};
 use crate::policy::{Date, IncludedFile, Policy};
 use crate::source::{SourceSpec, read_named};
 use crate::tables::{Overlay, Tables};
@@ -74,7 +74,7 @@ fn scan_inputs(
     for input in inputs {
         specs.extend(SourceSpec::parse(input)?.expand()?);
     }
-    Ok(scan(&specs, options, tables)?)
+    Ok(scan_with(&specs, options, Some(Box::new(std::io::stdin())), tables)?)
 }
 
 /// Refuses to judge where there is nothing: a gate that passes on an empty directory, or on an inventory
