@@ -94,7 +94,10 @@ pub(super) fn assemble(
     let platform = image.platform.as_deref();
     match platform.map(str::parse) {
         Some(Ok(platform)) => draft.artifact.platforms.push(platform),
-        Some(Err(_)) => draft.artifact.other_platforms.extend(image.platform.clone()),
+        Some(Err(_)) => draft
+            .artifact
+            .other_platforms
+            .extend(image.platform.clone()),
         None => {}
     }
     hidden.sort_by(|a, b| (a.layer, &a.path).cmp(&(b.layer, &b.path)));

@@ -36,7 +36,7 @@ pub(super) fn read(
     if let Err(fault) = walk(stream, &mut passing, &mut layers, budget, tables) {
         passing.broke(fault);
     }
-    let images = passing.images(at, &choice, budget.limits())?;
+    let images = passing.images(&at, &choice, budget.limits())?;
     let images = images.into_iter().map(|image| {
         let scans = image.layers.iter().map(|layer| match &layer.blob {
             Blob::Passed(name) => match layers.get(name) {

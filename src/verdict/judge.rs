@@ -66,7 +66,11 @@ impl Judge<'_> {
                 add(found, None);
             }
             for target in &targets {
-                for found in target.gpus.iter().flat_map(|gpu| image.required(target, gpu).findings) {
+                for found in target
+                    .gpus
+                    .iter()
+                    .flat_map(|gpu| image.required(target, gpu).findings)
+                {
                     add(found, None);
                 }
             }

@@ -82,7 +82,10 @@ impl<'a> OfImage<'a> {
                 of_kind.insert(target);
             }
         }
-        let has_code = artifact.libraries.iter().any(|library| library.has_device_code());
+        let has_code = artifact
+            .libraries
+            .iter()
+            .any(|library| library.has_device_code());
         let configs = self.facts.compat_configs.iter().map(String::as_str);
         capabilities(&self.env, has_code)
             .into_iter()
@@ -114,9 +117,6 @@ impl<'a> OfImage<'a> {
         };
         let row = image::row(gpu, tables);
         let what = forward(package, host, gpu.cc, row, tables);
-        (
-            user_mode(&what, package, host, tables),
-            forward_note(&what),
-        )
+        (user_mode(&what, package, host, tables), forward_note(&what))
     }
 }

@@ -74,7 +74,12 @@ fn scan_inputs(
     for input in inputs {
         specs.extend(SourceSpec::parse(input)?.expand()?);
     }
-    Ok(scan_with(&specs, options, Some(Box::new(std::io::stdin())), tables)?)
+    Ok(scan_with(
+        &specs,
+        options,
+        Some(Box::new(std::io::stdin())),
+        tables,
+    )?)
 }
 
 /// Refuses to judge where there is nothing: a gate that passes on an empty directory, or on an inventory

@@ -130,7 +130,9 @@ impl From<&CompatDriver> for CompatForm {
 
 impl From<CompatForm> for CompatDriver {
     fn from(form: CompatForm) -> Self {
-        let note = form.note.map(|note| ForwardNote::new(note.cuda, note.drivers, note.devices));
+        let note = form
+            .note
+            .map(|note| ForwardNote::new(note.cuda, note.drivers, note.devices));
         Self {
             path: form.path,
             note: note.map(Ok).or(form.broken.map(Err)),
