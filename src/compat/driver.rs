@@ -107,6 +107,13 @@ impl<'t> Driver<'t> {
         matches!((needed, self.cuda()), (Some(needed), Some(cuda)) if needed <= cuda)
     }
 
+    /// The newest PTX that its compiler accepts; none where no driver is given.
+    pub fn newest_isa(&self) -> Option<PtxIsa> {
+        let cuda = self.cuda()?;
+        let rows = self.tables.ptx_rows().iter();
+        rows.filter(|row| row.cuda <= cuda).map(|row| row.isa).max()
+    }
+
     /// Whether it unpacks payloads of `coding`.
     pub fn unpacks(&self, coding: Coding) -> bool {
         match self.coding_floor(coding) {

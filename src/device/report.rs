@@ -72,6 +72,8 @@ pub struct DeviceReport {
     pub toolkits: BTreeSet<ToolkitVersion>,
     /// Releases that a program or a library names where it is, or holds, a compiler or another tool of CUDA's.
     pub compilers: BTreeSet<ToolkitVersion>,
+    /// Whether messages of NVRTC's are in it: beside a release, NVRTC is linked into it.
+    pub nvrtc: bool,
     /// What could not be read, by offset.
     pub problems: Vec<DeviceProblem>,
 }
@@ -172,6 +174,7 @@ impl Scanned {
             classes,
             toolkits: found.toolkits,
             compilers: found.compilers,
+            nvrtc: found.nvrtc,
             problems: listed,
         }
     }

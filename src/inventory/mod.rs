@@ -161,6 +161,8 @@ pub struct Library {
     pub compiler: bool,
     /// Toolkits that this compiler is of, ascending; empty where it does not say.
     pub compilers: Vec<ToolkitVersion>,
+    /// Whether this compiler may write PTX, which the driver compiles, in place of machine code: NVRTC and libNVVM.
+    pub writes_ptx: bool,
     /// Whether it picks among single-architecture fatbins by itself, so that these are no measure.
     pub dispatches: bool,
     /// Toolkits that made its code, as far as they were cheap to see; ascending.

@@ -139,12 +139,6 @@ fn remarks(row: &Row, artifact: &Judged, waived: usize) -> String {
             None => format!("driver {needed} or newer ({why})"),
         });
     }
-    if row.compiles {
-        remarks.push(
-            "carries a CUDA compiler: whether it knows the GPU is judged, what it compiles is not"
-                .to_owned(),
-        );
-    }
     remarks.extend(row.notes.iter().cloned());
     let said = remarks.join("; ");
     match waived {

@@ -7,6 +7,7 @@ use crate::cuda::SmTarget;
 use crate::device::{FatbinClass, ImageKind};
 use crate::inventory::{Artifact, Inventory, Library};
 use crate::problem::{Problem, ProblemKind};
+use crate::tables::Tables;
 
 use super::style::Styles;
 use super::text::{Look, plural, wrapped, write_looked_at};
@@ -58,13 +59,22 @@ fn write_artifact(
             styles.dim(kind)
         )?,
     }
+    let packages = artifact.packages.iter();
+    let known = packages.filter_map(|package| {
+        let with = Tables::builtin().run_time(&package.name)?.with.as_ref()?;
+        Some((&package.name, with))
+    });
+    let mut compiles = false;
+    for (package, with) in known {
+        compiles = true;
+        let line = format!("{package} compiles device code at run time with {with}");
+        writeln!(out, "  {}", visible(&line))?;
+    }
     if artifact.libraries.is_empty() {
-        let why = look(artifact).why_none();
-        writeln!(
-            out,
-            "  {}",
-            why.unwrap_or("no device code, nothing that links CUDA")
-        )?;
+        let nothing = (!compiles).then_some("no device code, nothing that links CUDA");
+        if let Some(why) = look(artifact).why_none().or(nothing) {
+            writeln!(out, "  {why}")?;
+        }
     }
     for library in &artifact.libraries {
         write_library(library, artifact, styles, options, out)?;
@@ -131,12 +141,7 @@ fn write_library(
         facts.push(format!("made by CUDA {}", toolkits.join(", ")));
     }
     if library.compiler {
-        let versions = library.compilers.iter().map(ToString::to_string);
-        let versions: Vec<String> = versions.collect();
-        facts.push(match versions.as_slice() {
-            [] => "compiles device code at run time".to_owned(),
-            some => format!("compiles device code at run time: CUDA {}", some.join(", ")),
-        });
+        facts.push(compiles(library));
     }
     if let Some(component) = &library.component {
         facts.push(format!("NVIDIA's {component}"));
@@ -175,6 +180,20 @@ fn write_library(
         writeln!(out, "    {label:<12}  {}", parts.join("  "))?;
     }
     Ok(())
+}
+
+/// What a compiler says of itself.
+fn compiles(library: &Library) -> String {
+    let mut fact = "compiles device code at run time".to_owned();
+    if !library.compilers.is_empty() {
+        let versions = library.compilers.iter().map(ToString::to_string);
+        let versions: Vec<String> = versions.collect();
+        fact += &format!(": CUDA {}", versions.join(", "));
+    }
+    if let Some((first, last)) = Tables::builtin().compile_range(&library.compilers) {
+        fact += &format!(" (knows {first} to {last})");
+    }
+    fact
 }
 
 fn is_other(kind: ImageKind) -> bool {

@@ -29,6 +29,12 @@ pub struct VendorRow {
     /// Whether it compiles device code at run time.
     #[serde(default)]
     pub compiler: bool,
+    /// Whether it may hold a compiler, which it does where it names the release of one.
+    #[serde(default)]
+    pub may_compile: bool,
+    /// Whether this compiler may write PTX, which the driver compiles, in place of machine code.
+    #[serde(default)]
+    pub writes_ptx: bool,
     /// Whether it picks among single-architecture fatbins by itself.
     #[serde(default)]
     pub dispatches: bool,
@@ -113,6 +119,35 @@ pub struct FamilyRow {
     glob: Option<GlobMatcher>,
 }
 
+/// What a package that compiles at run time lets the driver load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Loads {
+    /// Machine code, at least where the driver does not compile PTX as new as that of the compiler.
+    Cubin,
+    /// PTX or machine code: it depends on what else is installed, or on what its user asks for.
+    PtxOrCubin,
+}
+
+/// A package that compiles device code on the machine that runs it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct RunTimeRow {
+    /// Globs of the normalised names of its distributions.
+    #[serde(deserialize_with = "yaml::words")]
+    pub packages: Vec<String>,
+    /// What compiles, as a person would say it, where the package does not carry it and all its builds compile.
+    pub with: Option<String>,
+    /// What the driver gets to load.
+    pub loads: Loads,
+    /// Where the row comes from.
+    pub sources: Vec<String>,
+    #[serde(skip)]
+    package_globs: GlobSet,
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -121,6 +156,7 @@ struct File {
     vendor: Vec<VendorRow>,
     roles: Vec<RoleRow>,
     families: Vec<FamilyRow>,
+    run_time: Vec<RunTimeRow>,
 }
 
 /// The table of libraries.
@@ -130,6 +166,7 @@ pub(super) struct LibraryTable {
     pub(super) vendor: Vec<VendorRow>,
     pub(super) roles: Vec<RoleRow>,
     pub(super) families: Vec<FamilyRow>,
+    pub(super) run_time: Vec<RunTimeRow>,
     vendor_globs: GlobSet,
     /// The row of each glob in `vendor_globs`.
     vendor_of: Vec<usize>,
@@ -144,7 +181,9 @@ impl LibraryTable {
         let vendor = file.vendor.iter_mut().map(|row| &mut row.sources);
         let roles = file.roles.iter_mut().map(|row| &mut row.sources);
         let families = file.families.iter_mut().map(|row| &mut row.sources);
-        for source in vendor.chain(roles).chain(families).flatten() {
+        let run_time = file.run_time.iter_mut().map(|row| &mut row.sources);
+        let rows = vendor.chain(roles).chain(families).chain(run_time);
+        for source in rows.flatten() {
             yaml::resolve(FILE, &file.sources, source)?;
         }
         let mut globs = GlobSetBuilder::new();
@@ -160,11 +199,10 @@ impl LibraryTable {
                 kernels.add(glob(pattern)?);
                 kernel_of.push(index);
             }
-            let mut packages = GlobSetBuilder::new();
-            for pattern in &row.packages {
-                packages.add(glob(pattern)?);
-            }
-            row.package_globs = packages.build().map_err(|e| yaml::invalid(FILE, e))?;
+            row.package_globs = globs_of(&row.packages)?;
+        }
+        for row in &mut file.run_time {
+            row.package_globs = globs_of(&row.packages)?;
         }
         for row in &mut file.roles {
             row.glob = Some(glob(&row.library)?.compile_matcher());
@@ -177,6 +215,7 @@ impl LibraryTable {
             vendor: file.vendor,
             roles: file.roles,
             families: file.families,
+            run_time: file.run_time,
             vendor_globs: globs.build().map_err(|e| yaml::invalid(FILE, e))?,
             vendor_of,
             kernel_globs: kernels.build().map_err(|e| yaml::invalid(FILE, e))?,
@@ -202,6 +241,12 @@ impl LibraryTable {
         })
     }
 
+    pub(super) fn run_time(&self, package: &str) -> Option<&RunTimeRow> {
+        let package = normalised(package);
+        let mut rows = self.run_time.iter();
+        rows.find(|row| row.package_globs.is_match(&package))
+    }
+
     pub(super) fn family(&self, package: &str, library_path: &str) -> Option<&FamilyRow> {
         let package = normalised(package);
         self.families.iter().find(|row| {
@@ -209,6 +254,14 @@ impl LibraryTable {
                 && matches(row.glob.as_ref(), &row.library, library_path)
         })
     }
+}
+
+fn globs_of(patterns: &[String]) -> Result<GlobSet, Error> {
+    let mut globs = GlobSetBuilder::new();
+    for pattern in patterns {
+        globs.add(glob(pattern)?);
+    }
+    globs.build().map_err(|error| yaml::invalid(FILE, error))
 }
 
 fn matches(glob: Option<&GlobMatcher>, pattern: &str, path: &str) -> bool {
@@ -273,6 +326,8 @@ mod tests {
             ("libnvrtc-builtins.so.12.4", Some("nvrtc")),
             ("libnvrtc.so.12", Some("nvrtc")),
             ("ptxas", Some("ptxas")),
+            ("libnvvm.so.4", Some("nvvm")),
+            ("libdevice.10.bc", None),
             ("libnvinfer_plugin.so.10", Some("tensorrt")),
             ("cuTENSOR.dll", Some("cutensor")),
             ("libcuda.so.1", Some("driver")),
@@ -293,7 +348,9 @@ mod tests {
             assert_eq!(row.map(|row| row.component.as_str()), expected, "{name}");
         }
         let vendor = |name| Tables::builtin().vendor(name).unwrap();
-        assert!(vendor("libnvrtc.so.12").compiler);
+        assert!(vendor("libnvrtc.so.12").compiler && vendor("libnvrtc.so.12").writes_ptx);
+        assert!(vendor("ptxas").compiler && !vendor("ptxas").writes_ptx);
+        assert!(!vendor("libcudnn_graph.so.9").compiler && vendor("libcudnn.so.9").may_compile);
         assert!(vendor("libcufft.so.11").dispatches && !vendor("libnppc.so.12").dispatches);
     }
 
@@ -315,6 +372,21 @@ mod tests {
         ] {
             let row = Tables::builtin().vendor(file).unwrap();
             assert_eq!(row.is_package(package), expected, "{file} {package}");
+        }
+    }
+
+    #[test]
+    fn packages_that_compile_at_run_time_are_known() {
+        for (package, expected) in [
+            ("cupy-cuda12x", Some(Loads::Cubin)),
+            ("CuPy_CUDA13x", Some(Loads::Cubin)),
+            ("warp-lang", Some(Loads::Cubin)),
+            ("numba_cuda", Some(Loads::PtxOrCubin)),
+            ("warp", None),
+            ("numpy", None),
+        ] {
+            let row = Tables::builtin().run_time(package);
+            assert_eq!(row.map(|row| row.loads), expected, "{package}");
         }
     }
 

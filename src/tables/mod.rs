@@ -26,7 +26,7 @@ use std::sync::OnceLock;
 use sha2::{Digest, Sha256};
 
 use crate::cuda::{
-    ComputeCapability, DriverBranch, DriverVersion, PtxIsa, SmTarget, ToolkitVersion,
+    ComputeCapability, DriverBranch, DriverVersion, PtxIsa, SmTarget, Suffix, ToolkitVersion,
 };
 use crate::error::Error;
 use crate::platform::Os;
@@ -45,7 +45,7 @@ pub use errors::{ApiError, ErrorMatch, ErrorRow, MatchedBy};
 pub use forward_compat::{CompatRow, ForwardCompat};
 pub use gpu::GpuLookup;
 pub use instance::{InstanceLookup, InstanceRow};
-pub use library::{FamilyRow, Role, RoleRow, VendorRow};
+pub use library::{FamilyRow, Loads, Role, RoleRow, RunTimeRow, VendorRow};
 pub use overlay::{Overlay, Table};
 pub use pci::{ChipRow, ParsePciIdError, PciId, PciRow};
 pub use rows::{
@@ -323,6 +323,12 @@ impl Tables {
         self.library_table().vendor(file_name)
     }
 
+    /// The library of NVIDIA's that rows call `component`.
+    pub fn component(&self, component: &str) -> Option<&VendorRow> {
+        let mut rows = self.library_table().vendor.iter();
+        rows.find(|row| row.component == component)
+    }
+
     /// Whose a kernel is, by its name, where it is known: a number for [`Tables::kernel_vendor`].
     pub fn kernel_owner(&self, kernel: &str) -> Option<u16> {
         self.library_table().kernel_owner(kernel)
@@ -341,6 +347,28 @@ impl Tables {
     /// The siblings that a library of a package belongs to, of which one is loaded.
     pub fn sibling_family(&self, package: &str, library_path: &str) -> Option<&FamilyRow> {
         self.library_table().family(package, library_path)
+    }
+
+    /// What is known of a package that compiles device code on the machine that runs it.
+    pub fn run_time(&self, package: &str) -> Option<&RunTimeRow> {
+        self.library_table().run_time(package)
+    }
+
+    /// The least and the greatest target, without `a` and `f`, among those that toolkits of `versions` compile for;
+    /// none where one of them is not known.
+    pub fn compile_range(&self, versions: &[ToolkitVersion]) -> Option<(SmTarget, SmTarget)> {
+        let mut known = Vec::new();
+        for version in versions {
+            let row = self
+                .toolkit(*version)
+                .filter(|row| !row.targets.is_empty())?;
+            known.extend(row.targets.iter().map(|target| target.cc));
+        }
+        let plain = |cc: &ComputeCapability| SmTarget::new(*cc, Suffix::None);
+        Some((
+            known.iter().min().map(plain)?,
+            known.iter().max().map(plain)?,
+        ))
     }
 
     fn gpu_table(&self) -> &GpuTable {

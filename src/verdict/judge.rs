@@ -147,7 +147,7 @@ impl Judge<'_> {
                 findings.extend(driver_findings(subject, &driver, &loaded, &on_gpu.floors));
             }
             floors.append(&mut on_gpu.floors);
-            findings.extend(compilers::mismatch(&loaded, subject));
+            findings.extend(compilers::mismatch(&loaded, subject, &driver));
         }
         let mismatch = artifact::platform_mismatch(self.artifact, libraries, target)
             .or_else(|| python::mismatch(self.artifact, target));
@@ -181,6 +181,7 @@ impl Judge<'_> {
             .as_ref()
             .filter(|floor| driver.meets(&floor.driver) == Meets::No)
             .and_then(|_| driver.spec().cloned());
+        let compiles = compilers::note(libraries, package, self.tables);
         let own_code = libraries
             .iter()
             .any(|library| library.code.iter().any(|code| code.own));
@@ -196,8 +197,8 @@ impl Judge<'_> {
             has_foreign_code: libraries
                 .iter()
                 .any(|library| library.code.iter().any(|code| !code.own)),
-            compiles: libraries.iter().any(|library| library.compiler),
-            notes,
+            compiles: compiles.is_some(),
+            notes: compiles.into_iter().chain(notes).collect(),
         };
         (row, findings)
     }

@@ -93,7 +93,7 @@ pub struct Row {
     pub has_unloadable_code: bool,
     /// Whether it carries device code of NVIDIA's libraries.
     pub has_foreign_code: bool,
-    /// Whether it compiles device code at run time, which is not judged.
+    /// Whether it compiles device code at run time, with a compiler that it carries or another; a note says with which.
     pub compiles: bool,
     /// Remarks that are no findings, such as from which version of a branch on it runs.
     pub notes: Vec<String>,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::cuda::{SmTarget, Suffix};
+use crate::cuda::{PtxIsa, SmTarget, Suffix};
 use crate::device::{ImageKind, Place};
 use crate::inventory::Library;
 use crate::platform::Os;
@@ -203,25 +203,26 @@ pub(super) fn lacks(
     with_evidence(subject.finding(code, message, next_step), library, coverage)
 }
 
+/// The first driver that compiles PTX of `isa`: its version where that is known, else its branch.
+pub(super) fn driver_for_isa(subject: Subject<'_>, isa: PtxIsa) -> Option<String> {
+    let row = subject.tables.ptx(isa)?;
+    let exact = row.first_driver(subject.os).map(ToString::to_string);
+    exact.or_else(|| row.branch.map(|branch| branch.to_string()))
+}
+
 fn needs_driver(subject: Subject<'_>, coverage: &Coverage) -> String {
-    let row = coverage
+    let needed = coverage
         .newest_isa()
         .filter(|_| coverage.jit_blocked > 0)
-        .and_then(|isa| subject.tables.ptx(isa));
+        .and_then(|isa| driver_for_isa(subject, isa));
     let target = &subject.target.name;
     let os = subject.os;
-    let exact = row
-        .and_then(|row| row.first_driver(os))
-        .map(ToString::to_string);
     let zstd = || {
         subject
             .tables
             .compression_floor("zstd", os)
             .map(|floor| floor.driver.to_string())
     };
-    let needed = exact.or(row
-        .and_then(|row| row.branch)
-        .map(|branch| branch.to_string()));
     match needed.or_else(|| {
         if coverage.jit_blocked == 0 {
             zstd()

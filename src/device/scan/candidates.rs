@@ -1,6 +1,6 @@
 //! Hits of the search, validated: each either begins device code or is nothing.
 
-use crate::device::compiler::{self, RELEASES_MAX, TEXT_MAX};
+use crate::device::compiler::{self, NVRTC_LEN, RELEASES_MAX, TEXT_MAX};
 use crate::device::cubin::{CubinHead, HEAD_LEN};
 use crate::device::fatbin::{FatbinHeader, HEADER_LEN};
 use crate::device::hunt::{BlockCoding, BlockHead, FRAME_HEAD_MAX, FrameHead};
@@ -320,6 +320,14 @@ impl Scanner<'_> {
         }
         let found = compiler::release(data).filter(|_| self.found.compilers.len() < RELEASES_MAX);
         self.found.compilers.extend(found);
+        Candidate::Reject
+    }
+
+    pub(super) fn nvrtc(&mut self, data: &[u8], eof: bool) -> Candidate {
+        if data.len() < NVRTC_LEN && !eof {
+            return Candidate::Need(NVRTC_LEN);
+        }
+        self.found.nvrtc |= compiler::is_nvrtc(data);
         Candidate::Reject
     }
 }

@@ -61,6 +61,8 @@ pub(in crate::device) struct Found {
     pub(in crate::device) toolkits: BTreeSet<ToolkitVersion>,
     /// Releases that compilers among the host bytes name.
     pub(in crate::device) compilers: BTreeSet<ToolkitVersion>,
+    /// Whether messages of NVRTC's are among the host bytes.
+    pub(in crate::device) nvrtc: bool,
     pub(in crate::device) problems: Problems,
     /// Bytes that payloads were unpacked to.
     unpacked: u64,
@@ -117,6 +119,7 @@ impl<'r> Scanner<'r> {
                 host: HostImage::new(len),
                 toolkits: BTreeSet::new(),
                 compilers: BTreeSet::new(),
+                nvrtc: false,
                 problems: Problems::default(),
                 unpacked: 0,
                 frames_tried: 0,
@@ -258,6 +261,7 @@ impl<'r> Scanner<'r> {
                 Signature::Ptx => self.ptx_candidate(rest, at, eof),
                 Signature::DeviceLink => self.device_link(rest, at, eof),
                 Signature::Compiler => self.compiler(rest, eof),
+                Signature::Nvrtc => self.nvrtc(rest, eof),
             };
             match candidate {
                 Candidate::Reject => from = hit + 1,

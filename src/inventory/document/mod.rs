@@ -79,6 +79,8 @@ struct LibraryForm {
     compiler: bool,
     #[serde(default)]
     compilers: Vec<ToolkitVersion>,
+    #[serde(default)]
+    writes_ptx: bool,
     dispatches: bool,
     toolkits: Vec<ToolkitVersion>,
     fatbins: u64,

@@ -103,6 +103,7 @@ impl LibraryForm {
             component: self.component,
             compiler: self.compiler,
             compilers: self.compilers,
+            writes_ptx: self.writes_ptx,
             dispatches: self.dispatches,
             toolkits: self.toolkits,
             code: self

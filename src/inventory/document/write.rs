@@ -79,6 +79,7 @@ impl LibraryForm {
             component: library.component.clone(),
             compiler: library.compiler,
             compilers: library.compilers.clone(),
+            writes_ptx: library.writes_ptx,
             dispatches: library.dispatches,
             toolkits: library.toolkits.clone(),
             fatbins: library.fatbins(),

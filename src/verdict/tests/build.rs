@@ -86,6 +86,7 @@ pub(super) fn lib(path: &str) -> Lib {
         component: None,
         compiler: false,
         compilers: Vec::new(),
+        writes_ptx: false,
         dispatches: false,
         toolkits: Vec::new(),
         code: Vec::new(),
@@ -197,6 +198,12 @@ impl Lib {
         self.0.compiler = true;
         let versions = versions.split_whitespace();
         self.0.compilers = versions.map(|text| text.parse().unwrap()).collect();
+        self
+    }
+
+    /// A compiler that may write PTX.
+    pub(super) fn writes_ptx(mut self) -> Self {
+        self.0.writes_ptx = true;
         self
     }
 
