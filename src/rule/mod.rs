@@ -101,7 +101,7 @@ codes! {
     LibraryForNewerGpus "library-for-newer-gpus" Warn "a side library is built for newer GPUs only";
     PartialCoverage "partial-coverage" Warn "part of a library's device code has nothing for this GPU";
     JitOnly "jit-only" Warn "the code is compiled by the driver at first use";
-    JitCompilerMismatch "jit-compiler-mismatch" Warn "the compiler that the package carries does not compile for this GPU";
+    JitCompilerMismatch "jit-compiler-mismatch" Warn "no compiler that the package carries compiles for this GPU, or its PTX is newer than the driver takes";
     LinkOnly "link-only" Warn "only LTO-IR fits, which must be linked at run time";
     TegraCompatibilityUnsure "tegra-compatibility-unsure" Warn "NVIDIA does not promise that this code runs on this Tegra GPU";
     PtxHeaderMismatch "ptx-header-mismatch" Warn "a device image is not built for what its header says";
