@@ -329,6 +329,8 @@ mod tests {
             ("libnvvm.so.4", Some("nvvm")),
             ("libdevice.10.bc", None),
             ("libnvinfer_plugin.so.10", Some("tensorrt")),
+            ("libtensorrt_rtx.so.1.7.1", Some("tensorrt")),
+            ("libtensorrt_plugins.so", None),
             ("cuTENSOR.dll", Some("cutensor")),
             ("libcuda.so.1", Some("driver")),
             ("libtorch_nvshmem.so", None),
