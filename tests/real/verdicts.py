@@ -264,7 +264,7 @@ def main():
                 wrong = list(differences(it, report))
                 right, total = right + (not wrong), total + 1
                 codes = " ".join(sorted(it.codes))
-                print(f"{'WRONG' if wrong else 'ok':6}{package:34}{target_name(it):34}{it.verdict:5} {codes}".rstrip())
+                print(f"{'WRONG' if wrong else 'ok':6}{package:42}{target_name(it):34}{it.verdict:5} {codes}".rstrip())
                 for line in wrong:
                     print(f"      {line}")
     print(f"{right} of {total} verdicts are as expected")
