@@ -64,7 +64,7 @@ pub(super) fn library(
 }
 
 /// The releases of the compilers in a file, ascending. Other libraries of NVIDIA's hold the text too: CUPTI and
-/// drivers for what they load, nvdisasm as the tool that it is; cuDNN and TensorRT for NVRTC in them.
+/// drivers for what they load, nvdisasm as the tool that it is; cuDNN and `TensorRT` for NVRTC in them.
 fn compilers(
     file_name: &str,
     vendor: Option<&VendorRow>,

@@ -184,16 +184,17 @@ fn write_library(
 
 /// What a compiler says of itself.
 fn compiles(library: &Library) -> String {
-    let mut fact = "compiles device code at run time".to_owned();
-    if !library.compilers.is_empty() {
-        let versions = library.compilers.iter().map(ToString::to_string);
-        let versions: Vec<String> = versions.collect();
-        fact += &format!(": CUDA {}", versions.join(", "));
-    }
-    if let Some((first, last)) = Tables::builtin().compile_range(&library.compilers) {
-        fact += &format!(" (knows {first} to {last})");
-    }
-    fact
+    let versions = library.compilers.iter().map(ToString::to_string);
+    let versions: Vec<String> = versions.collect();
+    let of = match versions.as_slice() {
+        [] => String::new(),
+        some => format!(": CUDA {}", some.join(", ")),
+    };
+    let range = Tables::builtin().compile_range(&library.compilers);
+    let knows = range.map_or_else(String::new, |(first, last)| {
+        format!(" (knows {first} to {last})")
+    });
+    format!("compiles device code at run time{of}{knows}")
 }
 
 fn is_other(kind: ImageKind) -> bool {
