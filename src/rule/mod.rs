@@ -107,6 +107,7 @@ codes! {
     PtxHeaderMismatch "ptx-header-mismatch" Warn "a device image is not built for what its header says";
     BuiltAtInstall "built-at-install" Warn "a source distribution: what it will hold is decided when it is built";
     DriverNotGiven "driver-not-given" Warn "the target names no driver, so driver rules were not judged";
+    DriverUnknown "driver-unknown" Warn "the driver is of no known branch, so whether it drives this GPU was not judged";
     WaiverExpired "waiver-expired" Warn "a waiver is past its date and no longer applies";
     WaiverUnused "waiver-unused" Warn "a waiver matches nothing";
     BaselineUnused "baseline-unused" Warn "an entry of the baseline matches nothing any more";

@@ -244,6 +244,11 @@ impl Tables {
         self.driver_table().branch_of(version, os)
     }
 
+    /// The newest branch that has a driver number below `number` on `os`.
+    pub fn branch_before(&self, number: u32, os: Os) -> Option<DriverBranch> {
+        self.driver_table().branch_before(number, os)
+    }
+
     /// The driver numbers on `os` that differ from their branch's.
     pub fn driver_numbers(&self, os: Os) -> &[NumberRow] {
         self.driver_table().numbers(os)

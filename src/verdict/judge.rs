@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::compat::{Driver, Meets};
+use crate::compat::{Driver, Drives, Meets};
 use crate::inventory::{Artifact, ArtifactKind, Library};
 use crate::platform::Os;
 use crate::policy::{FleetTarget, Policy, WaiverSubject};
@@ -246,9 +246,13 @@ fn driver_findings(
     if let Some(highest) = highest {
         findings.push(words::driver_too_old(subject, highest, &unmet));
     }
-    if let Some(last) = driver.dropped(subject.gpu.cc) {
-        let spec = driver.spec().map(ToString::to_string).unwrap_or_default();
-        findings.push(words::driver_dropped(subject, &spec, &last.to_string()));
+    let spec = driver.spec().map(ToString::to_string).unwrap_or_default();
+    match driver.drives(subject.gpu.cc) {
+        Drives::Yes => {}
+        Drives::Dropped(last) => {
+            findings.push(words::driver_dropped(subject, &spec, &last.to_string()));
+        }
+        Drives::Unknown => findings.push(words::driver_unknown(subject, &spec, driver)),
     }
     findings
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::compat::Driver;
 use crate::cuda::{SmTarget, Suffix};
 use crate::device::{ImageKind, Place};
 use crate::inventory::Library;
@@ -29,6 +30,10 @@ impl Subject<'_> {
     /// The GPU as sentences name it: `H100 (9.0)`.
     pub(super) fn gpu_name(&self) -> String {
         self.gpu.to_string()
+    }
+
+    fn driver(&self) -> Driver<'_> {
+        Driver::new(self.target.driver.clone(), self.os, self.tables)
     }
 
     pub(super) fn sm(&self) -> SmTarget {
@@ -175,8 +180,13 @@ pub(super) fn lacks(
                 .newest_isa()
                 .map(|isa| isa.to_string())
                 .unwrap_or_default();
+            let verb = if subject.driver().is_beyond_known() {
+                "is not known to compile"
+            } else {
+                "does not compile"
+            };
             let message = format!(
-                "only PTX {isa} fits {gpu}, which driver {driver} does not compile: {covered} {units} can run"
+                "only PTX {isa} fits {gpu}, which driver {driver} {verb}: {covered} {units} can run"
             );
             (message, needs_driver(subject, coverage))
         }
@@ -423,4 +433,27 @@ pub(super) fn driver_dropped(subject: Subject<'_>, have: &str, last: &str) -> Fi
         subject.target.name
     );
     subject.finding(Code::DriverDroppedGpu, message, next_step)
+}
+
+/// Nobody can say whether the driver drives the GPU.
+pub(super) fn driver_unknown(subject: Subject<'_>, have: &str, driver: &Driver<'_>) -> Finding {
+    let gpu = subject.gpu_name();
+    let newest = subject.tables.branches().last();
+    let newest = newest.map(|row| row.branch.to_string()).unwrap_or_default();
+    let message = if driver.is_beyond_known() {
+        format!(
+            "driver {have} is newer than {newest}, the newest branch that is known: whether it still drives {gpu} is \
+             not known"
+        )
+    } else {
+        format!(
+            "driver {have} is of no branch that is known: whether it still drives {gpu} is not known"
+        )
+    };
+    let next_step = format!(
+        "correct the driver of `{}`; if it is right, look the GPU up in the list of supported products of that driver, \
+         and describe its branch in a file for `--tables`",
+        subject.target.name
+    );
+    subject.finding(Code::DriverUnknown, message, next_step)
 }

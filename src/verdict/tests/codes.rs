@@ -129,6 +129,12 @@ fn driver_cases() -> Vec<Case> {
             ("H100", ""),
             ("H100", "R580"),
         ),
+        by_target(
+            Code::DriverUnknown,
+            so().fatbin("sm_80 sm_90", 3),
+            ("H100", "621.10.01"),
+            ("H100", "620.70.06"),
+        ),
     ]
 }
 

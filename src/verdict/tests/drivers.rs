@@ -35,7 +35,6 @@ fn a_driver_may_have_dropped_the_gpu() {
         ("3.5", "sm_35", "R495", "fail driver-dropped-gpu"),
         ("3.5", "sm_35", "470.256.02", "pass"),
         ("T4", "sm_75", "R620", "pass"),
-        ("T4", "sm_75", "R999", "pass"),
     ] {
         let evaluation = check(&of(so().fatbin(image, 1)), &on(gpu, driver));
         assert_eq!(outcome(&evaluation), expected, "{gpu} with {driver}");
@@ -49,6 +48,78 @@ fn a_driver_may_have_dropped_the_gpu() {
     // where nothing needs the driver, it is nobody's business
     let evaluation = check(&wheel("pure", "1.0"), &on("GTX 1080", "R590"));
     assert_eq!(outcome(&evaluation), "pass");
+}
+
+// SEMANTICS.md: a number that no branch is known to have stays unknown, floors below it are met, and whether the
+// driver still drives the GPU is said not to be known.
+#[test]
+fn a_driver_of_no_known_branch_meets_floors_and_is_said_to_be_unknown() {
+    let linux = |gpu: &str, image: &str, driver: &str| {
+        let input = of(so().fatbin(image, 1).needs("libcudart.so.13"));
+        check(&input, &on(gpu, driver))
+    };
+    let windows = |gpu: &str, image: &str, driver: &str| {
+        let policy = on(gpu, driver).replace("linux/amd64", "windows/amd64");
+        let lib = so().fatbin(image, 1).needs("cudart64_13.dll").windows();
+        check(&of(lib).tags("windows/amd64"), &policy)
+    };
+    for (evaluation, expected) in [
+        (linux("T4", "sm_75", "R999"), "pass driver-unknown"),
+        (linux("T4", "sm_75", "999.10.01"), "pass driver-unknown"),
+        (
+            linux("T4", "sm_75+zstd", "999.10.01"),
+            "pass driver-unknown",
+        ),
+        (windows("T4", "sm_75", "999.1"), "pass driver-unknown"),
+        (windows("T4", "sm_75", "620.70"), "pass"),
+        // between R595 and R610, which both drive it
+        (windows("T4", "sm_75", "600.10"), "pass"),
+        (
+            linux("GTX 1080", "sm_61", "R999"),
+            "fail driver-dropped-gpu",
+        ),
+        (
+            windows("GTX 1080", "sm_61", "999.1"),
+            "fail driver-dropped-gpu",
+        ),
+        // R580 ends at 582 on Windows, and R590 begins at 591
+        (
+            windows("GTX 1080", "sm_61", "585.10"),
+            "pass driver-unknown",
+        ),
+        (windows("GTX 1080", "sm_61", "582.10"), "pass"),
+        (
+            windows("GTX 1080", "sm_61", "591.10"),
+            "fail driver-dropped-gpu",
+        ),
+        // its compiler is at least that of R620
+        (
+            linux("T4", "compute_70@9.5", "R999"),
+            "pass driver-unknown jit-only",
+        ),
+        (
+            linux("T4", "compute_70@99.0", "R999"),
+            "fail driver-unknown ptx-too-new",
+        ),
+    ] {
+        assert_eq!(outcome(&evaluation), expected, "{:#?}", evaluation.findings);
+    }
+    let said = linux("T4", "sm_75", "999.10.01");
+    let finding = only(&said, Code::DriverUnknown);
+    assert_eq!(
+        finding.message,
+        "driver 999.10.01 is newer than R620, the newest branch that is known: whether it still drives T4 (7.5) is not known"
+    );
+    assert_eq!(minimum(&said), "R580");
+    let said = linux("T4", "compute_70@99.0", "R999");
+    let message = &only(&said, Code::PtxTooNew).message;
+    assert!(
+        message.contains("which driver R999 is not known to compile"),
+        "{message}"
+    );
+    // where nothing needs the driver, it is nobody's business
+    let pure = check(&wheel("pure", "1.0"), &on("T4", "R999"));
+    assert_eq!(outcome(&pure), "pass");
 }
 
 // SEMANTICS.md: without a driver the floors are reported, JIT is assumed to work, and one warning says so.
