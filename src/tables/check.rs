@@ -397,7 +397,8 @@ fn libraries(tables: &Tables, broken: &mut Broken) {
     let vendor = table.vendor.iter().flat_map(|row| &row.packages);
     let roles = table.roles.iter().flat_map(|row| &row.packages);
     let families = table.families.iter().flat_map(|row| &row.packages);
-    for package in vendor.chain(roles).chain(families) {
+    let deciders = table.families.iter().map(|row| &row.decider.package);
+    for package in vendor.chain(roles).chain(families).chain(deciders) {
         broken.unless(*package == normalised(package), || {
             format!("the package name `{package}` is not normalised")
         });

@@ -45,7 +45,7 @@ pub use errors::{ApiError, ErrorMatch, ErrorRow, MatchedBy};
 pub use forward_compat::{CompatRow, ForwardCompat};
 pub use gpu::GpuLookup;
 pub use instance::{InstanceLookup, InstanceRow};
-pub use library::{FamilyRow, Role, RoleRow, VendorRow};
+pub use library::{DeciderRow, FamilyRow, Role, RoleRow, VendorRow};
 pub use overlay::{Overlay, Table};
 pub use pci::{ChipRow, ParsePciIdError, PciId, PciRow};
 pub use rows::{

@@ -136,7 +136,7 @@ impl Judge<'_> {
                 os: driver.os(),
                 tables: self.tables,
             };
-            let mut on_gpu = package::judge(&loaded, subject, &driver, self.policy);
+            let mut on_gpu = package::judge(&loaded, subject, &driver, self.policy, self.artifact);
             has_code |= on_gpu.has_code;
             notes.extend(on_gpu.siblings.take().filter(|note| !notes.contains(note)));
             findings.append(&mut on_gpu.findings);

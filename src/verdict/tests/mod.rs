@@ -18,6 +18,7 @@ mod platforms;
 mod presets;
 mod properties;
 mod scopes;
+mod siblings;
 mod states;
 mod table;
 mod waivers;
