@@ -4,7 +4,7 @@
 //! architectures would pass broken ones; the rules here were tried on real wheels, which they name.
 
 use crate::compat::Driver;
-use crate::cuda::Suffix;
+use crate::cuda::{ComputeCapability, Suffix};
 use crate::device::{HostFormat, ImageKind};
 use crate::inventory::{Artifact, Library};
 use crate::policy::{FleetTarget, Policy, Thresholds, WaiverSubject};
@@ -27,6 +27,8 @@ pub(super) struct OnGpu {
     pub(super) has_code: bool,
     /// Which of its sibling libraries run, of which one is loaded.
     pub(super) siblings: Option<String>,
+    /// That its main library runs here, and would not on GPUs of the next generation.
+    pub(super) no_forward_ptx: Option<Finding>,
 }
 
 /// A library with its coverage.
@@ -120,6 +122,10 @@ pub(super) fn judge<'l>(
         ));
     }
     let main = main_library(&judged);
+    result.no_forward_ptx = main
+        .or_else(|| largest(&judged))
+        .and_then(|index| judged.get(index))
+        .and_then(|one| no_forward_ptx(one, free));
     for (index, one) in judged.iter().enumerate() {
         let share = one.thresholds.main_library;
         let is_main = main == Some(index);
@@ -272,6 +278,29 @@ fn main_library(judged: &[Judged<'_>]) -> Option<usize> {
         .rev()
         .max_by_key(|(_, one)| general(one))
         .map(|(index, _)| index)
+}
+
+/// The own library with the most fatbins, of a package without general code.
+fn largest(judged: &[Judged<'_>]) -> Option<usize> {
+    let fatbins = |one: &Judged<'_>| one.coverage.counted().total;
+    let all = judged.iter().enumerate().rev();
+    all.max_by_key(|(_, one)| fatbins(one))
+        .map(|(index, _)| index)
+}
+
+/// What is said of a library that covers a GPU, where those of a generation of which nobody knows would have too
+/// little of it. Only PTX without a suffix is compiled for them. What dispatches by itself, and what the driver does
+/// not compile, is no measure.
+fn no_forward_ptx(one: &Judged<'_>, free: On<'_>) -> Option<Finding> {
+    let share = one.thresholds.main_library;
+    let covers = one.coverage.extent() != Extent::None && one.coverage.carries(share);
+    if !covers || one.library.dispatches || one.linked {
+        return None;
+    }
+    let newest = free.tables.capabilities().iter().map(|row| row.cc).max()?;
+    let next = ComputeCapability::new(newest.major.saturating_add(1), 0);
+    let coverage = Coverage::of(one.library, On { cc: next, ..free })?;
+    (!coverage.carries(share)).then(|| words::no_forward_ptx(one.library, &coverage))
 }
 
 /// Device code in files of its own (`k_sm80.cubin`, `k_sm90.cubin`) is picked by whoever loads it: where one

@@ -370,3 +370,28 @@ pub(super) fn tegra_unsure(
         coverage,
     )
 }
+
+/// GPUs of the next generation would have nothing to compile.
+pub(super) fn no_forward_ptx(library: &Library, coverage: &Coverage) -> Finding {
+    let message = format!(
+        "{} {} hold PTX that GPUs of the next generation could compile; this is the package's main library",
+        of(coverage.counted()),
+        units(coverage, library)
+    );
+    let newest = own_targets(library)
+        .into_iter()
+        .map(|(_, target)| target.cc)
+        .max();
+    let build = newest.map_or_else(String::new, |cc| {
+        let number = cc.number();
+        format!(
+            ": `{cc}+PTX` in `TORCH_CUDA_ARCH_LIST`, `{number}-virtual` in `CMAKE_CUDA_ARCHITECTURES`, or \
+             `-gencode arch=compute_{number},code=compute_{number}`"
+        )
+    });
+    let next_step = format!(
+        "nothing for the GPUs of today; to be ready for newer ones, build it with PTX of its newest target{build}"
+    );
+    let finding = Finding::new(Code::NoForwardPtx, message, next_step);
+    finding.library(&library.path).evidence(holds(library))
+}

@@ -183,6 +183,12 @@ fn input_cases() -> Vec<Case> {
             of(code()),
             of(so().fatbin("sm_90", 3)),
         ),
+        by_input(
+            Code::NoForwardPtx,
+            &h100,
+            of(so().fatbin("sm_80 sm_90 compute_90a@8.0", 3)),
+            of(so().fatbin("sm_80 sm_90 compute_80@8.0", 3)),
+        ),
         Case {
             code: Code::WaiverExpired,
             raises: (jit(), waiving("2027-01-14")),

@@ -10,6 +10,7 @@ mod coverage;
 mod drivers;
 mod effects;
 mod floors;
+mod forward;
 mod inputs;
 mod known;
 mod linking;
