@@ -75,45 +75,43 @@ impl<'t> Driver<'t> {
         known.find(|row| row.branch <= number)
     }
 
+    /// Its branch, where the tables know it.
+    pub fn known_branch(&self) -> Option<DriverBranch> {
+        let row = match self.spec.as_ref()? {
+            DriverSpec::Branch(branch) => self.tables.branch(*branch),
+            DriverSpec::Exact(version) => self.tables.branch_of(version, self.os),
+        };
+        row.map(|row| row.branch)
+    }
+
     /// Its branch; of a number that no branch is known to have, the newest branch that it must be above.
     pub fn at_least(&self) -> Option<DriverBranch> {
         match self.spec.as_ref()? {
             DriverSpec::Branch(branch) => Some(*branch),
-            DriverSpec::Exact(version) => match self.tables.branch_of(version, self.os) {
-                Some(row) => Some(row.branch),
-                None => self.tables.branch_before(version.major(), self.os),
-            },
+            DriverSpec::Exact(version) => self
+                .known_branch()
+                .or_else(|| self.tables.branch_before(version.major(), self.os)),
         }
     }
 
     /// Whether it is newer than every driver that the tables know, so that nobody can say what it dropped.
     pub fn is_beyond_known(&self) -> bool {
-        let Some(spec) = &self.spec else { return false };
         let newest = self.tables.branches().last().map(|row| row.branch);
-        match spec {
-            DriverSpec::Branch(branch) => Some(*branch) > newest,
-            DriverSpec::Exact(version) => {
-                self.tables.branch_of(version, self.os).is_none() && self.at_least() == newest
-            }
-        }
+        self.spec.is_some() && self.known_branch().is_none() && self.at_least() >= newest
     }
 
     /// Whether it drives GPUs of a capability, as far as drivers drop old ones. A driver that is not given does.
     pub fn drives(&self, cc: ComputeCapability) -> Drives {
-        let row = self.tables.capability(cc);
-        let (Some(spec), Some(have)) = (&self.spec, self.at_least()) else {
+        let Some(have) = self.at_least() else {
             return Drives::Yes;
         };
-        let last = row.and_then(|row| row.last_branch);
-        match last {
+        let row = self.tables.capability(cc);
+        // a number that no branch is known to have may be of any between two that are
+        let between =
+            !matches!(self.spec, Some(DriverSpec::Branch(_))) && self.known_branch().is_none();
+        match row.and_then(|row| row.last_branch) {
             Some(last) if have > last => Drives::Dropped(last),
-            // a number between that branch and the next may be of either
-            Some(last) if have == last => match spec {
-                DriverSpec::Exact(version) if self.tables.branch_of(version, self.os).is_none() => {
-                    Drives::Unknown
-                }
-                _ => Drives::Yes,
-            },
+            Some(last) if have == last && between => Drives::Unknown,
             None if self.is_beyond_known() => Drives::Unknown,
             _ => Drives::Yes,
         }
