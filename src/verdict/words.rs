@@ -5,7 +5,7 @@ mod driver;
 use std::collections::BTreeSet;
 
 use crate::compat::Driver;
-use crate::cuda::{SmTarget, Suffix};
+use crate::cuda::{DriverSpec, SmTarget, Suffix};
 use crate::device::{ImageKind, Place};
 use crate::inventory::Library;
 use crate::platform::Os;
@@ -217,37 +217,27 @@ pub(super) fn lacks(
 }
 
 fn needs_driver(subject: Subject<'_>, coverage: &Coverage) -> String {
-    let row = coverage
-        .newest_isa()
-        .filter(|_| coverage.jit_blocked > 0)
-        .and_then(|isa| subject.tables.ptx(isa));
-    let target = &subject.target.name;
-    let os = subject.os;
-    let exact = row
-        .and_then(|row| row.first_driver(os))
-        .map(ToString::to_string);
-    let zstd = || {
-        subject
-            .tables
-            .compression_floor("zstd", os)
-            .map(|floor| floor.driver.to_string())
+    let (os, tables) = (subject.os, subject.tables);
+    let compiled = coverage.jit_blocked > 0;
+    let needed = if compiled {
+        let row = coverage.newest_isa().and_then(|isa| tables.ptx(isa));
+        row.and_then(|row| {
+            let exact = row.first_driver(os).cloned().map(DriverSpec::Exact);
+            exact.or(row.branch.map(DriverSpec::Branch))
+        })
+    } else {
+        let floor = tables.compression_floor("zstd", os);
+        floor.map(|floor| floor.driver.clone())
     };
-    let needed = exact.or(row
-        .and_then(|row| row.branch)
-        .map(|branch| branch.to_string()));
-    match needed.or_else(|| {
-        if coverage.jit_blocked == 0 {
-            zstd()
-        } else {
-            None
-        }
-    }) {
-        Some(driver) => format!(
-            "upgrade the driver of `{target}` to {driver} or newer, or {}",
-            subject.other_build()
-        ),
-        None => subject.other_build(),
-    }
+    let Some(upgrade) = needed.and_then(|needed| driver::upgrade(subject, &needed)) else {
+        return subject.other_build();
+    };
+    let cost = if compiled {
+        " (it compiles the code at first use: a slow first start, and a cache that must persist)"
+    } else {
+        ""
+    };
+    format!("{upgrade}{cost}, or {}", subject.other_build())
 }
 
 /// The main library carries too little.

@@ -164,15 +164,74 @@ fn a_driver_that_is_too_old_is_shown_every_floor_that_it_misses() {
     let finding = only(&evaluation, Code::DriverTooOld);
     assert_eq!(
         finding.message,
-        "the CUDA 13 runtime needs driver R580, `t` has R515"
+        "the CUDA 13 runtime needs driver R580 or newer, `t` has R515"
     );
     assert_eq!(
         finding.evidence,
         [
             "525.60.13 or newer for the CUDA 12 runtime: `pkg/b.so`",
-            "570.86.15 or newer for the first driver for compute capability 10.0",
+            "570.86.15 or newer for GPUs of compute capability 10.0",
             "R580 or newer for the CUDA 13 runtime: `pkg/_C.so`",
         ]
     );
     assert!(finding.next_step.contains("R580 or newer"));
+}
+
+// The step names the driver from the floor, what a driver must not be above, and a build that the driver starts.
+#[test]
+fn a_driver_that_is_too_old_has_a_next_step_that_can_be_taken() {
+    let step = |gpu: &str, images: &str, runtime: &str, driver: &str| {
+        let input = of(so().fatbin(images, 3).needs(runtime));
+        let evaluation = check(&input, &on(gpu, driver));
+        only(&evaluation, Code::DriverTooOld).next_step.clone()
+    };
+    assert_eq!(
+        step("T4", "sm_75", "libcudart.so.13", "R575"),
+        "upgrade the driver of `t` to R580 or newer, or look for a build of `pkg` for CUDA 12, which starts on R575"
+    );
+    // Hopper is new in CUDA 11.8, so that CUDA 11 is a choice on R520
+    assert_eq!(
+        step("H100", "sm_90", "libcudart.so.12", "R520"),
+        "upgrade the driver of `t` to 525.60.13 or newer, or look for a build of `pkg` for CUDA 11, which starts on R520"
+    );
+    // Blackwell is new in CUDA 12.8, and no driver before 570.86.15 knows it
+    assert_eq!(
+        step("B200", "sm_100", "libcudart.so.12", "R550"),
+        "upgrade the driver of `t` to 570.86.15 or newer"
+    );
+    // R580 is the last branch for Pascal, and the first of CUDA 13
+    assert_eq!(
+        step("GTX 1080", "sm_61", "libcudart.so.13", "R570"),
+        "upgrade the driver of `t` to R580, the last branch that drives it, \
+         or look for a build of `pkg` for CUDA 12, which starts on R570"
+    );
+    assert_eq!(
+        step("GTX 1080", "sm_61", "libcudart.so.12", "R515"),
+        "upgrade the driver of `t` to 525.60.13 or newer, up to R580, the last branch that drives it, \
+         or look for a build of `pkg` for CUDA 11, which starts on R515"
+    );
+    // R470 is the last branch for Kepler, and older than CUDA 12 takes
+    assert_eq!(
+        step("3.5", "sm_35", "libcudart.so.12", "R470"),
+        "look for a build of `pkg` for CUDA 11, which starts on R470; no driver that new drives compute capability 3.5"
+    );
+}
+
+#[test]
+fn blocked_ptx_has_a_next_step_that_says_what_compiling_costs() {
+    let input = of(so().fatbin("sm_50 compute_50@8.7", 3));
+    let evaluation = check(&input, &on("H100", "R535"));
+    let step = &only(&evaluation, Code::PtxTooNew).next_step;
+    assert!(
+        step.starts_with(
+            "upgrade the driver of `t` to 570.26 or newer (it compiles the code at first use: a slow first start, and a cache \
+             that must persist), or look for another build or version of `pkg` with code for sm_90"
+        ),
+        "{step}"
+    );
+    // PTX 9.1 is of R590, which has dropped Pascal
+    let input = of(so().fatbin("sm_50 compute_50@9.1", 3));
+    let evaluation = check(&input, &on("GTX 1080", "R580"));
+    let step = &only(&evaluation, Code::PtxTooNew).next_step;
+    assert!(step.starts_with("look for another build"), "{step}");
 }

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Subject;
-use crate::compat::Driver;
+use crate::compat::{Driver, Drives, Meets};
+use crate::cuda::DriverSpec;
 use crate::rule::Code;
 use crate::verdict::finding::Finding;
 use crate::verdict::floor::{Floor, Mechanism};
@@ -22,17 +23,23 @@ pub(in crate::verdict) fn driver_too_old(
         .map(ToString::to_string)
         .unwrap_or_default();
     let verb = match floor.mechanism {
-        Mechanism::Gpu(_) => "is",
+        Mechanism::Gpu(_) => "need",
         _ => "needs",
     };
     let message = format!(
-        "{} {verb} driver {}, `{target}` has {have}",
+        "{} {verb} driver {} or newer, `{target}` has {have}",
         floor.mechanism, floor.driver
     );
-    let next_step = format!(
-        "upgrade the driver of `{target}` to {} or newer",
-        floor.driver
-    );
+    let build = older_build(subject, floor);
+    let next_step = match (upgrade(subject, &floor.driver), build) {
+        (Some(upgrade), Some(build)) => format!("{upgrade}, or {build}"),
+        (Some(upgrade), None) => upgrade,
+        (None, Some(build)) => format!("{build}; no driver that new drives {}", subject.gpu_name()),
+        (None, None) => format!(
+            "choose a newer GPU: no driver that new drives {}",
+            subject.gpu_name()
+        ),
+    };
     let mut finding = subject.finding(Code::DriverTooOld, message, next_step);
     let mut needs: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for floor in others {
@@ -48,6 +55,53 @@ pub(in crate::verdict) fn driver_too_old(
     }
     finding.library.clone_from(&floor.culprit);
     finding
+}
+
+/// `upgrade the driver of `t4` to R580 or newer`, up to the last branch that drives the GPU; none where a driver that
+/// new has dropped it.
+pub(super) fn upgrade(subject: Subject<'_>, driver: &DriverSpec) -> Option<String> {
+    let upgraded = Driver::new(Some(driver.clone()), subject.os, subject.tables);
+    if let Drives::Dropped(_) = upgraded.drives(subject.gpu.cc) {
+        return None;
+    }
+    let capability = subject.tables.capability(subject.gpu.cc);
+    let bound = match capability.and_then(|row| row.last_branch) {
+        None => " or newer".to_owned(),
+        Some(last) if *driver == DriverSpec::Branch(last) => {
+            ", the last branch that drives it".to_owned()
+        }
+        Some(last) => format!(" or newer, up to {last}, the last branch that drives it"),
+    };
+    Some(format!(
+        "upgrade the driver of `{}` to {driver}{bound}",
+        subject.target.name
+    ))
+}
+
+/// A build that the driver starts: of the newest CUDA major version below the one that asks for more, of which the
+/// runtime starts there and a toolkit makes code for the GPU.
+fn older_build(subject: Subject<'_>, floor: &Floor) -> Option<String> {
+    let (Mechanism::Runtime(asks) | Mechanism::Toolkit(asks)) = floor.mechanism else {
+        return None;
+    };
+    let (driver, tables) = (subject.driver(), subject.tables);
+    let makes = |major: u32| {
+        let row = tables.sm(subject.sm())?;
+        let first = row.first_toolkit?.major <= major;
+        let last = row.last_toolkit.is_none_or(|last| major <= last.major);
+        (first && last).then_some(())
+    };
+    let starts = |major: u32| {
+        let floor = tables.runtime_floor(major, subject.os)?;
+        (driver.meets(&floor.driver) != Meets::No).then_some(())
+    };
+    let mut older = (1..asks.major).rev();
+    let major = older.find(|major| starts(*major).and(makes(*major)).is_some())?;
+    Some(format!(
+        "look for a build of {} for CUDA {major}, which starts on {}",
+        subject.what(),
+        driver.spec()?
+    ))
 }
 
 /// Paths beside what they have in common; none where there is none.
@@ -73,7 +127,7 @@ pub(in crate::verdict) fn driver_dropped(subject: Subject<'_>, have: &str, last:
         subject.gpu_name()
     );
     let next_step = format!(
-        "keep `{}` on a driver of {last}, or replace the GPU",
+        "keep `{}` on a driver of {last}, or choose a newer GPU",
         subject.target.name
     );
     subject.finding(Code::DriverDroppedGpu, message, next_step)
