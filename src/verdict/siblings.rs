@@ -72,20 +72,17 @@ pub(super) fn keep<'l>(
             continue;
         };
         let decided = decided(&row.decider, beside);
-        let loaded = match &decided {
-            Some(decided) => {
-                let chosen = choose(siblings, decided.version);
-                notes.extend(chosen.map(|sibling| {
-                    let name = file_name(&sibling.library.path);
-                    format!("`{name}` is loaded, by the {}: {}", row.by, decided.how)
-                }));
-                chosen
-            }
-            None => {
-                notes.extend(runs_and_not(siblings));
-                // of equals the first
-                siblings.iter().rev().max_by_key(|sibling| sibling.rank)
-            }
+        let loaded = if let Some(decided) = &decided {
+            let chosen = choose(siblings, decided.version);
+            notes.extend(chosen.map(|sibling| {
+                let name = file_name(&sibling.library.path);
+                format!("`{name}` is loaded, by the {}: {}", row.by, decided.how)
+            }));
+            chosen
+        } else {
+            notes.extend(runs_and_not(siblings));
+            // of equals the first
+            siblings.iter().rev().max_by_key(|sibling| sibling.rank)
         };
         if let Some(decided) = &decided
             && loaded.is_none_or(|loaded| loaded.rank.is_none())
