@@ -299,8 +299,10 @@ fn no_forward_ptx(one: &Judged<'_>, free: On<'_>) -> Option<Finding> {
     }
     let newest = free.tables.capabilities().iter().map(|row| row.cc).max()?;
     let next = ComputeCapability::new(newest.major.saturating_add(1), 0);
-    let coverage = Coverage::of(one.library, On { cc: next, ..free })?;
-    (!coverage.carries(share)).then(|| words::no_forward_ptx(one.library, &coverage))
+    let on = On { cc: next, ..free };
+    let coverage = Coverage::of(one.library, on)?;
+    let figures = || coverage.figures(one.library, on, &[share]);
+    (!coverage.carries(share)).then(|| words::no_forward_ptx(one.library, &figures()))
 }
 
 /// Device code in files of its own (`k_sm80.cubin`, `k_sm90.cubin`) is picked by whoever loads it: where one
