@@ -6,10 +6,12 @@
 #![doc = include_str!("FOLKLORE.md")]
 
 mod driver;
+mod forward;
 mod runs;
 
 /// Claims about CUDA compatibility that are often heard, and what is true of them.
 pub const FOLKLORE: &str = include_str!("FOLKLORE.md");
 
-pub use driver::{Driver, Meets, first_driver};
+pub use driver::{Driver, Drives, Meets, first_driver};
+pub use forward::{CompatGpu, forward_compat};
 pub use runs::{CUBIN_RULE, Fit, PTX_RULE, cubin_fit, ptx_fit};

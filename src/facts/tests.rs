@@ -279,6 +279,9 @@ fn a_driver_names_the_gpus_and_toolkits_that_it_takes() {
     let nearest = |name| look_up(Kind::Driver, name, Tables::builtin()).nearest;
     assert_eq!(nearest("R552"), ["R550", "R555"]);
     assert_eq!(nearest("999.10.1"), ["R620"]);
+    // no Windows number of R620 above 620 has been seen
+    assert_eq!(nearest("999.1"), ["R620"]);
+    assert_eq!(nearest("621.10"), ["R620"]);
 }
 
 // Specifications of EC2 accelerated computing instances

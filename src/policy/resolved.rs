@@ -12,7 +12,6 @@ use super::target::FleetTarget;
 use super::values::{either, list};
 use super::waiver::WaiverSubject;
 use super::{Date, Policy};
-use crate::cuda::DriverSpec;
 use crate::platform::{Os, Platform};
 use crate::rule::{Code, Level};
 use crate::tables::Tables;
@@ -240,10 +239,9 @@ fn driver_form(target: &FleetTarget, tables: &Tables) -> Option<DriverForm> {
     let driver = target.known_driver(Os::Linux, tables);
     let spec = driver.spec()?;
     // only what the tables say: a number that none of them has stays without a branch
-    let row = match spec {
-        DriverSpec::Branch(branch) => tables.branch(*branch),
-        DriverSpec::Exact(version) => tables.branch_of(version, driver.os()),
-    };
+    let row = driver
+        .known_branch()
+        .and_then(|branch| tables.branch(branch));
     Some(DriverForm {
         driver: spec.to_string(),
         branch: row.map(|row| row.branch.to_string()),

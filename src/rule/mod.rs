@@ -107,11 +107,13 @@ codes! {
     PtxHeaderMismatch "ptx-header-mismatch" Warn "a device image is not built for what its header says";
     BuiltAtInstall "built-at-install" Warn "a source distribution: what it will hold is decided when it is built";
     DriverNotGiven "driver-not-given" Warn "the target names no driver, so driver rules were not judged";
+    DriverUnknown "driver-unknown" Warn "the driver is of no known branch, so whether it drives this GPU was not judged";
     WaiverExpired "waiver-expired" Warn "a waiver is past its date and no longer applies";
     WaiverUnused "waiver-unused" Warn "a waiver matches nothing";
     BaselineUnused "baseline-unused" Warn "an entry of the baseline matches nothing any more";
     Unreadable "unreadable" Incomplete "something could not be read";
     UnusedArchitectures "unused-architectures" Allow "device code that no target of the policy can use";
+    NoForwardPtx "no-forward-ptx" Allow "the main library has no PTX that GPUs of the next generation could compile";
 }
 
 impl fmt::Display for Code {

@@ -400,7 +400,9 @@ fn libraries(tables: &Tables, broken: &mut Broken) {
     let roles = table.roles.iter().flat_map(|row| &row.packages);
     let families = table.families.iter().flat_map(|row| &row.packages);
     let run_time = table.run_time.iter().flat_map(|row| &row.packages);
-    for package in vendor.chain(roles).chain(families).chain(run_time) {
+    let deciders = table.families.iter().map(|row| &row.decider.package);
+    let others = run_time.chain(deciders);
+    for package in vendor.chain(roles).chain(families).chain(others) {
         broken.unless(*package == normalised(package), || {
             format!("the package name `{package}` is not normalised")
         });

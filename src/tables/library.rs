@@ -113,6 +113,9 @@ pub struct FamilyRow {
     pub library: String,
     /// What decides which one is loaded.
     pub by: String,
+    /// The package whose CUDA version decides: the library of that version is loaded, else the newest older one of the
+    /// same major version, else the oldest newer one of it, else none.
+    pub decider: DeciderRow,
     /// Where the row comes from.
     pub sources: Vec<String>,
     #[serde(skip)]
@@ -146,6 +149,31 @@ pub struct RunTimeRow {
     pub sources: Vec<String>,
     #[serde(skip)]
     package_globs: GlobSet,
+}
+
+/// A package whose CUDA version decides which of the siblings of another is loaded.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct DeciderRow {
+    /// Its normalised name.
+    pub package: String,
+    /// Glob of its library that is made by that toolkit alone, for builds without a local version such as `+cu126`.
+    pub library: String,
+    #[serde(skip)]
+    glob: Option<GlobMatcher>,
+}
+
+impl DeciderRow {
+    /// Whether a distribution is the package.
+    pub fn is(&self, package: &str) -> bool {
+        normalised(package) == self.package
+    }
+
+    /// Whether the file at `path` is the library that shows its CUDA version.
+    pub fn shows(&self, path: &str) -> bool {
+        matches(self.glob.as_ref(), &self.library, path)
+    }
 }
 
 #[derive(Deserialize)]
@@ -209,6 +237,7 @@ impl LibraryTable {
         }
         for row in &mut file.families {
             row.glob = Some(glob(&row.library)?.compile_matcher());
+            row.decider.glob = Some(glob(&row.decider.library)?.compile_matcher());
         }
         Ok(Self {
             as_of: file.as_of,

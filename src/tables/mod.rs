@@ -45,7 +45,7 @@ pub use errors::{ApiError, ErrorMatch, ErrorRow, MatchedBy};
 pub use forward_compat::{CompatRow, ForwardCompat};
 pub use gpu::GpuLookup;
 pub use instance::{InstanceLookup, InstanceRow};
-pub use library::{FamilyRow, Loads, Role, RoleRow, RunTimeRow, VendorRow};
+pub use library::{DeciderRow, FamilyRow, Loads, Role, RoleRow, RunTimeRow, VendorRow};
 pub use overlay::{Overlay, Table};
 pub use pci::{ChipRow, ParsePciIdError, PciId, PciRow};
 pub use rows::{
@@ -242,6 +242,11 @@ impl Tables {
     /// The branch of a driver, which on Windows has other numbers than on Linux.
     pub fn branch_of(&self, version: &DriverVersion, os: Os) -> Option<&BranchRow> {
         self.driver_table().branch_of(version, os)
+    }
+
+    /// The newest branch that has a driver number below `number` on `os`.
+    pub fn branch_before(&self, number: u32, os: Os) -> Option<DriverBranch> {
+        self.driver_table().branch_before(number, os)
     }
 
     /// The driver numbers on `os` that differ from their branch's.

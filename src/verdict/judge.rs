@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::compat::{Driver, Meets};
+use crate::compat::{Driver, Drives, Meets};
 use crate::inventory::{Artifact, ArtifactKind, Library};
 use crate::platform::Os;
 use crate::policy::{FleetTarget, Policy, WaiverSubject};
@@ -21,6 +21,14 @@ pub(super) struct Judge<'a> {
     pub(super) artifact: &'a Artifact,
     pub(super) policy: &'a Policy,
     pub(super) tables: &'a Tables,
+}
+
+/// A package on one target.
+struct OnTarget {
+    row: Row,
+    findings: Vec<Finding>,
+    /// That GPUs of the next generation would have nothing of it to compile, where it runs here.
+    no_forward_ptx: Option<Finding>,
 }
 
 impl Judge<'_> {
@@ -67,13 +75,19 @@ impl Judge<'_> {
                 add(found, name);
             }
             let mut has_code = false;
+            let mut no_forward_ptx = None;
             for target in &self.policy.targets {
-                let (row, found) = self.row(name, &libraries, target);
-                has_code |= row.has_device_code;
-                for found in found {
+                let on = self.target(name, &libraries, target);
+                has_code |= on.row.has_device_code;
+                for found in on.findings {
                     add(found, name);
                 }
-                matrix.push(row);
+                no_forward_ptx = no_forward_ptx.or(on.no_forward_ptx);
+                matrix.push(on.row);
+            }
+            // what it lacks is the same for every target that it runs on
+            if let Some(found) = no_forward_ptx {
+                add(found, name);
             }
             if !has_code
                 && let Some(package) = name
@@ -115,12 +129,12 @@ impl Judge<'_> {
     }
 
     /// One package on one target, GPU by GPU.
-    fn row(
+    fn target(
         &self,
         package: Option<&PackageName>,
         libraries: &[&Library],
         target: &FleetTarget,
-    ) -> (Row, Vec<Finding>) {
+    ) -> OnTarget {
         let loaded = artifact::for_platform(libraries, target);
         let os = artifact::os_of(self.artifact, libraries);
         let driver = target.known_driver(os.unwrap_or(Os::Linux), self.tables);
@@ -128,6 +142,7 @@ impl Judge<'_> {
         let mut floors = Vec::new();
         let mut has_code = false;
         let mut notes = Vec::new();
+        let mut no_forward_ptx = None;
         for gpu in &target.gpus {
             let subject = Subject {
                 package,
@@ -136,10 +151,11 @@ impl Judge<'_> {
                 os: driver.os(),
                 tables: self.tables,
             };
-            let mut on_gpu = package::judge(&loaded, subject, &driver, self.policy);
+            let mut on_gpu = package::judge(&loaded, subject, &driver, self.policy, self.artifact);
             has_code |= on_gpu.has_code;
             notes.extend(on_gpu.siblings.take().filter(|note| !notes.contains(note)));
             findings.append(&mut on_gpu.findings);
+            no_forward_ptx = no_forward_ptx.or(on_gpu.no_forward_ptx.take());
             if on_gpu.has_code || !on_gpu.floors.is_empty() {
                 on_gpu
                     .floors
@@ -156,6 +172,7 @@ impl Judge<'_> {
             // what the wrong file needs is no advice
             findings.clear();
             floors.clear();
+            no_forward_ptx = None;
         }
         if let Some(mismatch) = mismatch {
             notes.insert(0, format!("built for {}", mismatch.built_for));
@@ -200,7 +217,11 @@ impl Judge<'_> {
             compiles: compiles.is_some(),
             notes: compiles.into_iter().chain(notes).collect(),
         };
-        (row, findings)
+        OnTarget {
+            row,
+            findings,
+            no_forward_ptx,
+        }
     }
 
     /// Whether a package for another platform fails, whatever else is wrong with it.
@@ -247,9 +268,13 @@ fn driver_findings(
     if let Some(highest) = highest {
         findings.push(words::driver_too_old(subject, highest, &unmet));
     }
-    if let Some(last) = driver.dropped(subject.gpu.cc) {
-        let spec = driver.spec().map(ToString::to_string).unwrap_or_default();
-        findings.push(words::driver_dropped(subject, &spec, &last.to_string()));
+    let spec = driver.spec().map(ToString::to_string).unwrap_or_default();
+    match driver.drives(subject.gpu.cc) {
+        Drives::Yes => {}
+        Drives::Dropped(last) => {
+            findings.push(words::driver_dropped(subject, &spec, &last.to_string()));
+        }
+        Drives::Unknown => findings.push(words::driver_unknown(subject, &spec, driver)),
     }
     findings
 }

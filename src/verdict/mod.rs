@@ -16,6 +16,7 @@ mod judge;
 mod package;
 mod python;
 mod rows;
+mod siblings;
 mod state;
 #[cfg(test)]
 mod tests;

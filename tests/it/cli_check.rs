@@ -109,7 +109,7 @@ fn a_person_sees_the_verdict_the_reason_and_the_next_step() {
       - its first device code is at offset 0x118, in `.nv_fatbin`
       next: look for another build or version of `ampere` with code for sm_90, made by CUDA 11.8 or newer; to build it yourself add `9.0` to `TORCH_CUDA_ARCH_LIST`, `90-real` to `CMAKE_CUDA_ARCHITECTURES`, or `-gencode arch=compute_90,code=sm_90`
 
-    FAIL: 1 denied finding, 0 warnings, 1 remark not shown (`--verbose`) (targets of the command line)
+    FAIL: 1 denied finding, 0 warnings, 2 remarks not shown (`--verbose`) (targets of the command line)
     Looked at 4 files: 1 with device code, all readable
     `smgate explain no-kernel-image` says more
     ");

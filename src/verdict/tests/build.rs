@@ -355,10 +355,15 @@ impl Input {
     }
 
     /// A package without any library.
-    pub(super) fn package(mut self, name: &str) -> Self {
+    pub(super) fn package(self, name: &str) -> Self {
+        self.package_of(name, "1.0")
+    }
+
+    /// A package of a version, without any library.
+    pub(super) fn package_of(mut self, name: &str, version: &str) -> Self {
         self.0
             .packages
-            .push(Package::new(name, Some("1.0".to_owned())));
+            .push(Package::new(name, Some(version.to_owned())));
         self
     }
 

@@ -129,6 +129,12 @@ fn driver_cases() -> Vec<Case> {
             ("H100", ""),
             ("H100", "R580"),
         ),
+        by_target(
+            Code::DriverUnknown,
+            so().fatbin("sm_80 sm_90", 3),
+            ("H100", "621.10.01"),
+            ("H100", "620.70.06"),
+        ),
     ]
 }
 
@@ -176,6 +182,12 @@ fn input_cases() -> Vec<Case> {
             &h100,
             of(code()),
             of(so().fatbin("sm_90", 3)),
+        ),
+        by_input(
+            Code::NoForwardPtx,
+            &h100,
+            of(so().fatbin("sm_80 sm_90 compute_90a@8.0", 3)),
+            of(so().fatbin("sm_80 sm_90 compute_80@8.0", 3)),
         ),
         Case {
             code: Code::WaiverExpired,
