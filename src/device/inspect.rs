@@ -9,11 +9,13 @@ use crate::cuda::{SmTarget, Suffix, ToolkitVersion};
 use crate::problem::ProblemKind;
 
 use super::cubin::{
-    Cubin, CubinHead, FIRST_ARCH_SPECIFIC, HEAD_LEN, NOTE_NAME, compat_is_arch_specific,
+    Cubin, CubinHead, FIRST_ARCH_SPECIFIC, HEAD_LEN, NOTE_NAME, NoNames, compat_is_arch_specific,
     tool_at_beginning,
 };
 use super::fatbin::Entry;
 use super::image::{HeaderClaim, ImageKey, ImageKind};
+use super::kernels;
+use super::le::c_str;
 use super::owner::{Owner, Recogniser};
 use super::payload::{Coding, Peek, Piece};
 use super::ptx;
@@ -28,6 +30,8 @@ const CONCAT_MAX: u64 = 1 << 30;
 const FRAME_HEAD: u64 = 4 << 20;
 /// What is unpacked at most of a zstd frame outside fatbins, to reach the section table at its end.
 pub(super) const FRAME_MAX: u64 = 256 << 20;
+/// Up to this size an image is unpacked whole for the names of its kernels, where they are asked for.
+pub(super) const NAMED_IMAGE_MAX: u64 = 64 << 20;
 const UNSEEN_SUFFIX: &str =
     "whether the cubin is architecture-specific lies beyond what is looked at of it";
 
@@ -46,6 +50,8 @@ pub(super) struct Notes<'r> {
     pub(super) problems: Vec<(ProblemKind, String)>,
     /// Whose the kernels are.
     pub(super) owner: Owner,
+    /// The names of the kernels, where they are asked for.
+    pub(super) kernels: Option<Vec<String>>,
     recogniser: Recogniser<'r>,
 }
 
@@ -55,6 +61,44 @@ impl<'r> Notes<'r> {
             recogniser,
             ..Self::default()
         }
+    }
+
+    /// Takes note of the names of kernels too.
+    pub(super) fn naming_kernels(mut self, asked: bool) -> Self {
+        self.kernels = asked.then(Vec::new);
+        self
+    }
+
+    /// Takes note of the kernels of an image that is known whole, where they are asked for.
+    pub(super) fn name_kernels(&mut self, kind: ImageKind, image: &[u8]) {
+        let Some(names) = &mut self.kernels else {
+            return;
+        };
+        if kind.is_ptx() {
+            let text = c_str(image, 0).unwrap_or_default();
+            names.extend(ptx::kernels(text).map(kernels::text));
+            return;
+        }
+        match Cubin::whole(image).map(|cubin| cubin.kernels()) {
+            Some(Ok(kernels)) => names.extend(kernels.into_iter().map(kernels::text)),
+            Some(Err(NoNames(detail))) => {
+                self.problems
+                    .push((ProblemKind::MalformedCubin, detail.to_owned()));
+            }
+            None => {
+                let detail = "the section table of the cubin cannot be read";
+                self.problems
+                    .push((ProblemKind::MalformedCubin, detail.to_owned()));
+            }
+        }
+    }
+
+    /// Says that an image is too large for the names of its kernels to be read.
+    pub(super) fn leave_unnamed(&mut self, len: u64) {
+        let detail = format!(
+            "the names of the kernels in an image of {len} bytes are not read: one entry of a fatbin, or cubin, of {NAMED_IMAGE_MAX} bytes is"
+        );
+        self.problems.push((ProblemKind::LimitExceeded, detail));
     }
 
     /// Takes note of the functions of a cubin, where they can be seen.
@@ -80,18 +124,23 @@ impl<'r> Notes<'r> {
 pub(super) struct Inspection {
     entry: Entry,
     peek: Peek,
+    /// Of each image of which something is collected, how many bytes say what it is. What is collected beyond
+    /// that is there for the names of its kernels only, so that asking for them changes no verdict.
+    heads: Vec<usize>,
     /// Stored bytes before the padding, which is not part of a compressed payload.
     left: u64,
 }
 
 impl Inspection {
     /// Decides what of the payload of `entry` to look at; `toolkit_known` saves unpacking a cubin for it.
-    /// At most `limit` bytes of a compressed payload are unpacked.
-    pub(super) fn new(entry: Entry, toolkit_known: bool, limit: u64) -> Self {
+    /// At most `limit` bytes of a compressed payload are unpacked. `names` asks for those of kernels.
+    pub(super) fn new(entry: Entry, toolkit_known: bool, names: bool, limit: u64) -> Self {
         // All parts of a concatenated entry are held at once, and share what one entry may take.
         let mut left = WHOLE_CUBIN_MAX;
+        let mut left_named = if names { NAMED_IMAGE_MAX } else { 0 };
         let mut toolkit_known = toolkit_known;
         let mut pieces = Vec::new();
+        let mut heads = Vec::new();
         let single = entry.parts.is_empty().then_some((0, &entry));
         for (offset, image) in entry
             .parts
@@ -99,17 +148,23 @@ impl Inspection {
             .map(|(offset, part)| (*offset, part))
             .chain(single)
         {
-            let Some((piece, len)) = Piece::for_image(image, offset, toolkit_known, left) else {
+            let Some((head, len)) = head_len(image, toolkit_known, left) else {
                 continue;
             };
             toolkit_known |= image.kind == ImageKind::Cubin && len == image.unpacked_len;
             left -= len.min(left);
-            pieces.push(piece);
+            let mut want = head;
+            if image.unpacked_len <= left_named {
+                left_named -= image.unpacked_len;
+                want = usize::try_from(image.unpacked_len).unwrap_or(head);
+            }
+            pieces.push(Piece::new(offset, want));
+            heads.push(head);
         }
-        let most = if entry.parts.is_empty() {
-            WHOLE_CUBIN_MAX
-        } else {
-            CONCAT_MAX
+        let most = match (entry.parts.is_empty(), names) {
+            (true, false) => WHOLE_CUBIN_MAX,
+            (true, true) => NAMED_IMAGE_MAX,
+            (false, _) => CONCAT_MAX,
         };
         let limit = if entry.coding == Coding::None {
             u64::MAX
@@ -118,6 +173,7 @@ impl Inspection {
         };
         Self {
             peek: Peek::new(entry.coding, pieces, limit),
+            heads,
             left: entry.stored_len,
             entry,
         }
@@ -144,40 +200,49 @@ impl Inspection {
 
     /// The images of the entry. `truncated` says that the payload did not pass whole.
     pub(super) fn finish(self, truncated: bool, notes: &mut Notes<'_>) -> Vec<Resolved> {
-        let Self { entry, peek, .. } = self;
+        let Self {
+            entry, peek, heads, ..
+        } = self;
         let (pieces, error) = peek.finish();
         if let Some(error) = error {
             notes
                 .problems
                 .push((ProblemKind::UnreadablePayload, error.detail().to_owned()));
         }
-        let mut pieces = pieces.into_iter();
+        let mut pieces = pieces.into_iter().zip(heads);
         let readable = error.is_none() && !truncated;
-        if entry.parts.is_empty() {
-            let head = if wants_payload(entry.kind) {
+        let mut resolve_next = |image: &Entry, bytes: u64| {
+            let next = if wants_payload(image.kind) {
                 pieces.next()
             } else {
                 None
             };
-            return vec![Resolved {
-                key: resolve(&entry, head.as_deref().unwrap_or_default(), readable, notes),
-                bytes: entry.stored_len,
-            }];
+            let (payload, head) = next.unwrap_or_default();
+            let key = resolve(
+                image,
+                payload.get(..head).unwrap_or(&payload),
+                readable,
+                notes,
+            );
+            // what is not of its kind is said already
+            if readable && key.is_code() && notes.kernels.is_some() && notes.problems.is_empty() {
+                if payload.len() as u64 == image.unpacked_len {
+                    notes.name_kernels(key.kind, &payload);
+                } else {
+                    notes.leave_unnamed(image.unpacked_len);
+                }
+            }
+            Resolved { key, bytes }
+        };
+        if entry.parts.is_empty() {
+            return vec![resolve_next(&entry, entry.stored_len)];
         }
         let unpacked: u64 = entry.parts.iter().map(|(_, part)| part.unpacked_len).sum();
         entry
             .parts
             .iter()
             .map(|(_, part)| {
-                let head = if wants_payload(part.kind) {
-                    pieces.next()
-                } else {
-                    None
-                };
-                Resolved {
-                    key: resolve(part, head.as_deref().unwrap_or_default(), readable, notes),
-                    bytes: share(entry.stored_len, part.unpacked_len, unpacked),
-                }
+                resolve_next(part, share(entry.stored_len, part.unpacked_len, unpacked))
             })
             .collect()
     }
@@ -196,25 +261,18 @@ const fn wants_payload(kind: ImageKind) -> bool {
     )
 }
 
-impl Piece {
-    /// What to collect of an image at `offset`, and how many bytes; of a cubin whole, `most` at most.
-    fn for_image(
-        entry: &Entry,
-        offset: u64,
-        toolkit_known: bool,
-        most: u64,
-    ) -> Option<(Self, u64)> {
-        let len = entry.unpacked_len;
-        let want = match entry.kind {
-            ImageKind::Ptx | ImageKind::RelocatablePtx => ptx::HEAD_MAX as u64,
-            ImageKind::Cubin if len <= SMALL_CUBIN => len,
-            ImageKind::Cubin if needs_whole(entry, toolkit_known) && len <= most => len,
-            ImageKind::Cubin => HEAD_LEN as u64,
-            _ => return None,
-        };
-        let want = want.min(len);
-        Some((Self::new(offset, usize::try_from(want).ok()?), want))
-    }
+/// How many bytes of an image say what it is, as a length in memory too; of a cubin whole, `most` at most.
+fn head_len(entry: &Entry, toolkit_known: bool, most: u64) -> Option<(usize, u64)> {
+    let len = entry.unpacked_len;
+    let want = match entry.kind {
+        ImageKind::Ptx | ImageKind::RelocatablePtx => ptx::HEAD_MAX as u64,
+        ImageKind::Cubin if len <= SMALL_CUBIN => len,
+        ImageKind::Cubin if needs_whole(entry, toolkit_known) && len <= most => len,
+        ImageKind::Cubin => HEAD_LEN as u64,
+        _ => return None,
+    };
+    let want = want.min(len);
+    Some((usize::try_from(want).ok()?, want))
 }
 
 /// Whether only the cubin's sections can tell what is wanted of it.

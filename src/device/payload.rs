@@ -244,15 +244,10 @@ impl Peek {
         }
     }
 
-    /// What was collected of each piece so far, where there are as many.
-    pub(super) fn so_far<const N: usize>(&self) -> Option<[&[u8]; N]> {
-        let pieces: Vec<&[u8]> = self
-            .collector
-            .pieces
-            .iter()
-            .map(|piece| piece.got.as_slice())
-            .collect();
-        pieces.try_into().ok()
+    /// What was collected of each piece so far.
+    pub(super) fn so_far(&self) -> Vec<&[u8]> {
+        let pieces = self.collector.pieces.iter();
+        pieces.map(|piece| piece.got.as_slice()).collect()
     }
 
     /// Bytes that were unpacked so far.

@@ -12,6 +12,7 @@ use crate::tables::Tables;
 
 use super::finding::{Finding, PackageName};
 use super::floor::{Floor, Mechanism};
+use super::kernels::MissingKernels;
 use super::words::Subject;
 use super::{Row, Verdict, artifact, compilers, floor, package, python, words};
 
@@ -24,8 +25,13 @@ pub(super) struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// Adds the findings and rows of the artifact.
-    pub(super) fn artifact(&self, findings: &mut Vec<Finding>, matrix: &mut Vec<Row>) {
+    /// Adds the findings, rows and missing kernels of the artifact.
+    pub(super) fn artifact(
+        &self,
+        findings: &mut Vec<Finding>,
+        matrix: &mut Vec<Row>,
+        missing: &mut Vec<MissingKernels>,
+    ) {
         let artifact = self.artifact;
         let mut add = |mut found: Finding, package: Option<&PackageName>| {
             found.artifact = Some(self.index);
@@ -68,7 +74,7 @@ impl Judge<'_> {
             }
             let mut has_code = false;
             for target in &self.policy.targets {
-                let (row, found) = self.row(name, &libraries, target);
+                let (row, found) = self.row(name, &libraries, target, missing);
                 has_code |= row.has_device_code;
                 for found in found {
                     add(found, name);
@@ -120,7 +126,9 @@ impl Judge<'_> {
         package: Option<&PackageName>,
         libraries: &[&Library],
         target: &FleetTarget,
+        missing: &mut Vec<MissingKernels>,
     ) -> (Row, Vec<Finding>) {
+        let missing_before = missing.len();
         let loaded = artifact::for_platform(libraries, target);
         let os = artifact::os_of(self.artifact, libraries);
         let driver = target.known_driver(os.unwrap_or(Os::Linux), self.tables);
@@ -140,6 +148,15 @@ impl Judge<'_> {
             has_code |= on_gpu.has_code;
             notes.extend(on_gpu.siblings.take().filter(|note| !notes.contains(note)));
             findings.append(&mut on_gpu.findings);
+            let lacking = std::mem::take(&mut on_gpu.missing).into_iter();
+            missing.extend(lacking.map(|(library, missing)| MissingKernels {
+                artifact: self.index,
+                package: package.cloned(),
+                library: library.path.clone(),
+                target: target.name.clone(),
+                gpu: gpu.name.clone(),
+                missing,
+            }));
             if on_gpu.has_code || !on_gpu.floors.is_empty() {
                 on_gpu
                     .floors
@@ -156,6 +173,7 @@ impl Judge<'_> {
             // what the wrong file needs is no advice
             findings.clear();
             floors.clear();
+            missing.truncate(missing_before);
         }
         if let Some(mismatch) = mismatch {
             notes.insert(0, format!("built for {}", mismatch.built_for));

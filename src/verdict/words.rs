@@ -10,7 +10,8 @@ use crate::policy::{FleetTarget, TargetGpu};
 use crate::rule::{Code, Level};
 use crate::tables::Tables;
 
-use super::coverage::{Count, Coverage, is_unjudged, own_targets};
+use super::coverage::{Count, Coverage};
+use super::units::{is_unjudged, own_targets};
 use super::finding::{Finding, PackageName};
 use super::floor::{Floor, Mechanism};
 

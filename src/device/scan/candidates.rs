@@ -1,11 +1,15 @@
 //! Hits of the search, validated: each either begins device code or is nothing.
 
+use std::collections::BTreeSet;
+
 use crate::device::compiler::{self, RELEASES_MAX, TEXT_MAX};
 use crate::device::cubin::{CubinHead, HEAD_LEN};
 use crate::device::fatbin::{FatbinHeader, HEADER_LEN};
 use crate::device::hunt::{BlockCoding, BlockHead, FRAME_HEAD_MAX, FrameHead};
 use crate::device::image::{ImageKey, ImageKind};
-use crate::device::inspect::{FRAME_MAX, Notes, frame_pieces, resolve_bare_cubin};
+use crate::device::inspect::{
+    FRAME_MAX, NAMED_IMAGE_MAX, Notes, frame_pieces, resolve_bare_cubin,
+};
 use crate::device::le::u64_at;
 use crate::device::owner::Owner;
 use crate::device::payload::{Coding, Peek, Piece};
@@ -81,6 +85,7 @@ impl Scanner<'_> {
             owner: Owner::Unseen,
             images: Images::default(),
             names: Vec::new(),
+            kernels: BTreeSet::new(),
         };
         if header.version != 1 {
             let detail = format!(
@@ -137,7 +142,7 @@ impl Scanner<'_> {
             end = file_len;
             damaged = true;
         }
-        let pieces = cubin_pieces(table, table_len);
+        let pieces = cubin_pieces(table, table_len, self.found.kernels.are_asked());
         let peek = Peek::new(Coding::None, pieces, u64::MAX);
         let cubin = BareCubin {
             start: at,
@@ -324,11 +329,14 @@ impl Scanner<'_> {
     }
 }
 
-/// What is looked at of a cubin outside fatbins: its beginning and its section table.
-fn cubin_pieces(table: u64, table_len: u64) -> Vec<Piece> {
+/// What is looked at of a cubin outside fatbins: its beginning and its section table, and between these all of
+/// it where the names of its kernels are asked for.
+fn cubin_pieces(table: u64, table_len: u64, names: bool) -> Vec<Piece> {
     let want = |len: u64| usize::try_from(len).unwrap_or(usize::MAX);
-    vec![
-        Piece::new(0, want(BARE_CUBIN_HEAD)),
-        Piece::new(table, want(table_len.min(SECTION_TABLE_MAX))),
-    ]
+    let mut pieces = vec![Piece::new(0, want(BARE_CUBIN_HEAD))];
+    if names {
+        pieces.push(Piece::new(0, want(NAMED_IMAGE_MAX)));
+    }
+    pieces.push(Piece::new(table, want(table_len.min(SECTION_TABLE_MAX))));
+    pieces
 }
