@@ -9,13 +9,12 @@ use crate::cuda::{SmTarget, Suffix, ToolkitVersion};
 use crate::problem::ProblemKind;
 
 use super::cubin::{
-    Cubin, CubinHead, FIRST_ARCH_SPECIFIC, HEAD_LEN, NOTE_NAME, NoNames, compat_is_arch_specific,
+    Cubin, CubinHead, FIRST_ARCH_SPECIFIC, HEAD_LEN, NOTE_NAME, compat_is_arch_specific,
     tool_at_beginning,
 };
 use super::fatbin::Entry;
 use super::image::{HeaderClaim, ImageKey, ImageKind};
-use super::kernels;
-use super::le::c_str;
+use super::kernels::{NAMED_MAX, NamedImage, table_of_large};
 use super::owner::{Owner, Recogniser};
 use super::payload::{Coding, Peek, Piece};
 use super::ptx;
@@ -24,14 +23,12 @@ use super::ptx;
 const SMALL_CUBIN: u64 = 16 << 10;
 /// Up to this size a cubin is unpacked whole to find its suffix or the first toolkit of a library.
 const WHOLE_CUBIN_MAX: u64 = 8 << 20;
-/// What is unpacked at most of a concatenated entry.
-const CONCAT_MAX: u64 = 1 << 30;
+/// What is unpacked at most of a concatenated entry, or for the names of kernels.
+const UNPACKED_MAX: u64 = 1 << 30;
 /// Beginning of a cubin in a zstd frame that is kept (the note was seen up to 3.2 MB into a cubin).
 const FRAME_HEAD: u64 = 4 << 20;
 /// What is unpacked at most of a zstd frame outside fatbins, to reach the section table at its end.
 pub(super) const FRAME_MAX: u64 = 256 << 20;
-/// Up to this size an image is unpacked whole for the names of its kernels, where they are asked for.
-pub(super) const NAMED_IMAGE_MAX: u64 = 64 << 20;
 const UNSEEN_SUFFIX: &str =
     "whether the cubin is architecture-specific lies beyond what is looked at of it";
 
@@ -69,36 +66,15 @@ impl<'r> Notes<'r> {
         self
     }
 
-    /// Takes note of the kernels of an image that is known whole, where they are asked for.
-    pub(super) fn name_kernels(&mut self, kind: ImageKind, image: &[u8]) {
+    /// Takes note of the kernels of an image, where they are asked for.
+    pub(super) fn name_kernels(&mut self, image: &NamedImage<'_>) {
         let Some(names) = &mut self.kernels else {
             return;
         };
-        if kind.is_ptx() {
-            let text = c_str(image, 0).unwrap_or_default();
-            names.extend(ptx::kernels(text).map(kernels::text));
-            return;
+        match image.kernels() {
+            Ok(kernels) => names.extend(kernels),
+            Err(problem) => self.problems.push(problem),
         }
-        match Cubin::whole(image).map(|cubin| cubin.kernels()) {
-            Some(Ok(kernels)) => names.extend(kernels.into_iter().map(kernels::text)),
-            Some(Err(NoNames(detail))) => {
-                self.problems
-                    .push((ProblemKind::MalformedCubin, detail.to_owned()));
-            }
-            None => {
-                let detail = "the section table of the cubin cannot be read";
-                self.problems
-                    .push((ProblemKind::MalformedCubin, detail.to_owned()));
-            }
-        }
-    }
-
-    /// Says that an image is too large for the names of its kernels to be read.
-    pub(super) fn leave_unnamed(&mut self, len: u64) {
-        let detail = format!(
-            "the names of the kernels in an image of {len} bytes are not read: one entry of a fatbin, or cubin, of {NAMED_IMAGE_MAX} bytes is"
-        );
-        self.problems.push((ProblemKind::LimitExceeded, detail));
     }
 
     /// Takes note of the functions of a cubin, where they can be seen.
@@ -137,7 +113,7 @@ impl Inspection {
     pub(super) fn new(entry: Entry, toolkit_known: bool, names: bool, limit: u64) -> Self {
         // All parts of a concatenated entry are held at once, and share what one entry may take.
         let mut left = WHOLE_CUBIN_MAX;
-        let mut left_named = if names { NAMED_IMAGE_MAX } else { 0 };
+        let mut left_named = if names { NAMED_MAX } else { 0 };
         let mut toolkit_known = toolkit_known;
         let mut pieces = Vec::new();
         let mut heads = Vec::new();
@@ -153,26 +129,29 @@ impl Inspection {
             };
             toolkit_known |= image.kind == ImageKind::Cubin && len == image.unpacked_len;
             left -= len.min(left);
-            let mut want = head;
-            if image.unpacked_len <= left_named {
-                left_named -= image.unpacked_len;
-                want = usize::try_from(image.unpacked_len).unwrap_or(head);
-            }
-            pieces.push(Piece::new(offset, want));
+            let named = image.unpacked_len.min(left_named);
+            left_named -= named;
+            let named = usize::try_from(named).unwrap_or_default();
+            pieces.push(Piece::new(offset, head.max(named)));
             heads.push(head);
         }
-        let most = match (entry.parts.is_empty(), names) {
-            (true, false) => WHOLE_CUBIN_MAX,
-            (true, true) => NAMED_IMAGE_MAX,
-            (false, _) => CONCAT_MAX,
+        let most = if entry.parts.is_empty() && !names {
+            WHOLE_CUBIN_MAX
+        } else {
+            UNPACKED_MAX
         };
         let limit = if entry.coding == Coding::None {
             u64::MAX
         } else {
             limit.min(most)
         };
+        let large = entry.parts.is_empty() && entry.unpacked_len > NAMED_MAX;
+        let mut peek = Peek::new(entry.coding, pieces, limit);
+        if names && large && entry.kind == ImageKind::Cubin {
+            peek = peek.followed_by(table_of_large);
+        }
         Self {
-            peek: Peek::new(entry.coding, pieces, limit),
+            peek,
             heads,
             left: entry.stored_len,
             entry,
@@ -209,6 +188,8 @@ impl Inspection {
                 .problems
                 .push((ProblemKind::UnreadablePayload, error.detail().to_owned()));
         }
+        // behind those of the images
+        let table = pieces.get(heads.len()).cloned();
         let mut pieces = pieces.into_iter().zip(heads);
         let readable = error.is_none() && !truncated;
         let mut resolve_next = |image: &Entry, bytes: u64| {
@@ -226,11 +207,12 @@ impl Inspection {
             );
             // what is not of its kind is said already
             if readable && key.is_code() && notes.kernels.is_some() && notes.problems.is_empty() {
-                if payload.len() as u64 == image.unpacked_len {
-                    notes.name_kernels(key.kind, &payload);
-                } else {
-                    notes.leave_unnamed(image.unpacked_len);
-                }
+                notes.name_kernels(&NamedImage {
+                    kind: key.kind,
+                    beginning: &payload,
+                    table: table.as_deref(),
+                    len: image.unpacked_len,
+                });
             }
             Resolved { key, bytes }
         };

@@ -3,6 +3,19 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use crate::problem::ProblemKind;
+
+use super::cubin::{Cubin, CubinHead, HEAD_LEN, NoNames};
+use super::image::ImageKind;
+use super::le::c_str;
+use super::payload::Piece;
+use super::ptx;
+
+/// Bytes of an image that are held for the names of its kernels, where they are asked for. Of a larger cubin the
+/// section table is held too: names and symbols come before the code (images of 134 MB in nccl 2.32.3).
+pub(super) const NAMED_MAX: u64 = 32 << 20;
+/// Largest section table of a cubin outside fatbins, or of a large one, that is read.
+pub(super) const SECTION_TABLE_MAX: u64 = 4 << 20;
 /// Bytes that a name takes beside its text, about.
 const NAME_COST: u64 = 64;
 /// Bytes that it takes to say that a fatbin holds it.
@@ -86,8 +99,57 @@ impl Kernels {
     }
 }
 
+/// An image of `len` bytes, as far as it is known.
+#[derive(Debug)]
+pub(super) struct NamedImage<'a> {
+    pub(super) kind: ImageKind,
+    pub(super) beginning: &'a [u8],
+    /// The section table of a cubin, where it is not in the beginning.
+    pub(super) table: Option<&'a [u8]>,
+    pub(super) len: u64,
+}
+
+impl NamedImage<'_> {
+    /// The names of its kernels, or why they cannot be read.
+    pub(super) fn kernels(&self) -> Result<Vec<String>, (ProblemKind, String)> {
+        let is_whole = self.beginning.len() as u64 >= self.len;
+        if self.kind.is_ptx() && is_whole {
+            let module = c_str(self.beginning, 0).unwrap_or_default();
+            return Ok(ptx::kernels(module).map(text).collect());
+        }
+        let cubin = Cubin::whole(self.beginning)
+            .or_else(|| Cubin::split(self.beginning, self.table?))
+            .filter(|_| !self.kind.is_ptx());
+        let kernels = cubin.map_or(
+            Err(NoNames("the section table of the cubin cannot be read")),
+            |cubin| cubin.kernels(),
+        );
+        match kernels {
+            Ok(kernels) => Ok(kernels.into_iter().map(text).collect()),
+            Err(NoNames(detail)) if is_whole => {
+                Err((ProblemKind::MalformedCubin, detail.to_owned()))
+            }
+            Err(_) => {
+                let detail = format!(
+                    "the names of the kernels in an image of {} bytes lie beyond the {NAMED_MAX} that are looked at",
+                    self.len
+                );
+                Err((ProblemKind::LimitExceeded, detail))
+            }
+        }
+    }
+}
+
+/// The section table of a cubin that is too large to be held.
+pub(super) fn table_of_large(beginning: &[u8; HEAD_LEN]) -> Option<Piece> {
+    let (at, len) = CubinHead::parse(beginning)?.section_table()?;
+    let len = usize::try_from(len.min(SECTION_TABLE_MAX)).ok()?;
+    // a nearer one is in what is held
+    (at >= NAMED_MAX).then(|| Piece::new(at, len))
+}
+
 /// A name as text; what is no UTF-8 in it stays visible.
-pub(super) fn text(name: &[u8]) -> String {
+fn text(name: &[u8]) -> String {
     match std::str::from_utf8(name) {
         Ok(name) => name.to_owned(),
         Err(_) => name.escape_ascii().to_string(),

@@ -178,37 +178,36 @@ impl Tally {
             let (place, linked) = (place(row.start), linked(row.start));
             let key = (row.signature, place.clone(), linked);
             if kernels.are_asked() {
-                let of_class = named.entry(key.clone()).or_insert_with(|| Some(BTreeSet::new()));
+                let of_class = named
+                    .entry(key.clone())
+                    .or_insert_with(|| Some(BTreeSet::new()));
                 // those of a part would be taken for all of them
                 match (of_class.as_mut(), &row.kernels) {
                     (Some(of_class), Some(more)) => of_class.extend(more),
                     _ => *of_class = None,
                 }
             }
-            let class = classes
-                .entry(key)
-                .or_insert_with(|| FatbinClass {
-                    bare: flags.bare,
-                    relocatable: place.is_relocatable()
-                        || keys.iter().any(|(key, _)| key.relocatable),
-                    place,
-                    device_linked: linked,
-                    damaged: flags.damaged,
-                    owner: flags.owner,
-                    images: keys
-                        .iter()
-                        .map(|&(key, per_fatbin)| ImageTally {
-                            key,
-                            per_fatbin,
-                            bytes: 0,
-                        })
-                        .collect(),
-                    count: 0,
-                    bytes: 0,
-                    first: row.start,
-                    names: self.names.get(row.signature).cloned().unwrap_or_default(),
-                    kernels: None,
-                });
+            let class = classes.entry(key).or_insert_with(|| FatbinClass {
+                bare: flags.bare,
+                relocatable: place.is_relocatable() || keys.iter().any(|(key, _)| key.relocatable),
+                place,
+                device_linked: linked,
+                damaged: flags.damaged,
+                owner: flags.owner,
+                images: keys
+                    .iter()
+                    .map(|&(key, per_fatbin)| ImageTally {
+                        key,
+                        per_fatbin,
+                        bytes: 0,
+                    })
+                    .collect(),
+                count: 0,
+                bytes: 0,
+                first: row.start,
+                names: self.names.get(row.signature).cloned().unwrap_or_default(),
+                kernels: None,
+            });
             class.count += 1;
             class.bytes = class
                 .bytes

@@ -203,7 +203,8 @@ impl Run<'_> {
                     report.forget_kernels();
                 }
                 seen.with_device_code += u64::from(report.has_device_code());
-                let library = own::library(path, size, package.as_deref(), *report, self.means.tables);
+                let library =
+                    own::library(path, size, package.as_deref(), *report, self.means.tables);
                 if let Some(library) = library {
                     let library = Found::Library(Box::new(library), package);
                     gathered.found.push((artifact, library));

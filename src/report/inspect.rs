@@ -8,6 +8,7 @@ use crate::device::{FatbinClass, ImageKind};
 use crate::inventory::{Artifact, Inventory, Library};
 use crate::problem::{Problem, ProblemKind};
 
+use super::kernels;
 use super::style::Styles;
 use super::text::{Look, plural, wrapped, write_looked_at};
 use super::{HumanOptions, visible};
@@ -174,7 +175,7 @@ fn write_library(
             .collect();
         writeln!(out, "    {label:<12}  {}", parts.join("  "))?;
     }
-    Ok(())
+    kernels::write_library(library, options, out)
 }
 
 fn is_other(kind: ImageKind) -> bool {

@@ -72,7 +72,10 @@ pub(super) fn missing(library: &Library, on: On<'_>) -> Option<Missing> {
     let unnamed = lacking.clone().filter(|unit| names(unit).next().is_none());
     let unnamed = unnamed.fold(0_u64, |sum, unit| sum.saturating_add(unit.count));
     let lacks: BTreeSet<&Arc<str>> = lacking.flat_map(|unit| names(unit)).collect();
-    let kernels: Vec<Arc<str>> = lacks.difference(&has).map(|name| Arc::clone(name)).collect();
+    let kernels: Vec<Arc<str>> = lacks
+        .difference(&has)
+        .map(|name| Arc::clone(name))
+        .collect();
     Some(Missing {
         fatbins: uncovered.saturating_add(sum(&covered)),
         uncovered,
@@ -84,5 +87,8 @@ pub(super) fn missing(library: &Library, on: On<'_>) -> Option<Missing> {
 
 fn names<'u>(unit: &'u Unit<'_, '_>) -> impl Iterator<Item = &'u Arc<str>> {
     let named = |class: &&'u FatbinClass| class.kernels.iter().flatten();
-    unit.classes.iter().map(|class| &**class).flat_map(move |class| named(&class))
+    unit.classes
+        .iter()
+        .map(|class| &**class)
+        .flat_map(move |class| named(&class))
 }

@@ -37,8 +37,8 @@ use judge::Judge;
 
 pub use baseline::Baseline;
 pub use finding::{Finding, PackageName, WaivedBy};
-pub use kernels::{Missing, MissingKernels};
 pub use floor::{Floor, Mechanism, RuntimeVersion};
+pub use kernels::{Missing, MissingKernels};
 pub(crate) use rows::RowIndex;
 pub use state::State;
 

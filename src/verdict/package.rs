@@ -122,7 +122,9 @@ pub(super) fn judge<'l>(
         ));
         let on = if one.linked { free } else { on };
         let missing = kernels::missing(one.library, on);
-        result.missing.extend(missing.map(|missing| (one.library, missing)));
+        result
+            .missing
+            .extend(missing.map(|missing| (one.library, missing)));
     }
     let main = main_library(&judged);
     for (index, one) in judged.iter().enumerate() {

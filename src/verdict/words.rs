@@ -11,9 +11,9 @@ use crate::rule::{Code, Level};
 use crate::tables::Tables;
 
 use super::coverage::{Count, Coverage};
-use super::units::{is_unjudged, own_targets};
 use super::finding::{Finding, PackageName};
 use super::floor::{Floor, Mechanism};
+use super::units::{is_unjudged, own_targets};
 
 /// What a coverage finding is about.
 #[derive(Debug, Clone, Copy)]

@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 use crate::device::cubin::Cubin;
 use crate::device::hunt::BlockHead;
 use crate::device::image::{ImageKey, ImageKind};
-use crate::device::inspect::{
-    NAMED_IMAGE_MAX, Notes, resolve_bare_cubin, resolve_framed_cubin,
-};
+use crate::device::inspect::{Notes, resolve_bare_cubin, resolve_framed_cubin};
+use crate::device::kernels::NamedImage;
 use crate::device::owner::Owner;
 use crate::device::payload::Peek;
 use crate::device::ptx;
@@ -117,13 +116,15 @@ impl Scanner<'_> {
         };
         let damaged = cubin.damaged || !notes.problems.is_empty();
         let len = end.saturating_sub(cubin.start);
-        match pieces.as_slice() {
-            _ if damaged => {}
-            [_, whole, _] if len <= NAMED_IMAGE_MAX => {
-                notes.name_kernels(ImageKind::Cubin, whole);
-            }
-            [_, _, _] => notes.leave_unnamed(len),
-            _ => {}
+        if let [_, whole, table] = pieces.as_slice()
+            && !damaged
+        {
+            notes.name_kernels(&NamedImage {
+                kind: ImageKind::Cubin,
+                beginning: whole,
+                table: Some(table),
+                len,
+            });
         }
         if cubin.damaged {
             notes.problems.clear(); // what follows from the damage is no news

@@ -7,9 +7,8 @@ use crate::device::cubin::{CubinHead, HEAD_LEN};
 use crate::device::fatbin::{FatbinHeader, HEADER_LEN};
 use crate::device::hunt::{BlockCoding, BlockHead, FRAME_HEAD_MAX, FrameHead};
 use crate::device::image::{ImageKey, ImageKind};
-use crate::device::inspect::{
-    FRAME_MAX, NAMED_IMAGE_MAX, Notes, frame_pieces, resolve_bare_cubin,
-};
+use crate::device::inspect::{FRAME_MAX, Notes, frame_pieces, resolve_bare_cubin};
+use crate::device::kernels::{NAMED_MAX, SECTION_TABLE_MAX};
 use crate::device::le::u64_at;
 use crate::device::owner::Owner;
 use crate::device::payload::{Coding, Peek, Piece};
@@ -25,8 +24,6 @@ use super::{Scanner, State};
 /// Beginning of a bare cubin that is kept: names, symbols, debug information and attributes come before the
 /// code (the toolkit's note 3.2 MB into one of 2,422 real cubins, FORMAT.md §7.3).
 const BARE_CUBIN_HEAD: u64 = 4 << 20;
-/// Largest section table of a bare cubin that is read.
-const SECTION_TABLE_MAX: u64 = 4 << 20;
 /// Candidates that were no fatbins, remembered until the sections are known.
 const SUSPECTS_MAX: usize = 1 << 16;
 /// Device-link records remembered.
@@ -335,7 +332,7 @@ fn cubin_pieces(table: u64, table_len: u64, names: bool) -> Vec<Piece> {
     let want = |len: u64| usize::try_from(len).unwrap_or(usize::MAX);
     let mut pieces = vec![Piece::new(0, want(BARE_CUBIN_HEAD))];
     if names {
-        pieces.push(Piece::new(0, want(NAMED_IMAGE_MAX)));
+        pieces.push(Piece::new(0, want(NAMED_MAX)));
     }
     pieces.push(Piece::new(table, want(table_len.min(SECTION_TABLE_MAX))));
     pieces
