@@ -19,7 +19,7 @@ pub(super) const SECTION_TABLE_MAX: u64 = 4 << 20;
 /// Bytes that a name takes beside its text, about.
 const NAME_COST: u64 = 64;
 /// Bytes that it takes to say that a fatbin holds it.
-const ID_COST: u64 = 4;
+const ID_COST: u64 = 16;
 
 /// The names of the kernels of one file, where somebody asked for them.
 #[derive(Debug, Default)]
