@@ -208,8 +208,10 @@ pub(super) struct Scan {
 
 impl Scan {
     pub(super) fn options(&self, kernels: bool) -> ScanOptions {
-        let mut options = ScanOptions::default();
-        options.kernels = kernels;
+        let mut options = ScanOptions {
+            kernels,
+            ..ScanOptions::default()
+        };
         if let Some(threads) = self.threads {
             options.threads = threads.into();
         }

@@ -71,6 +71,9 @@ impl Images {
     }
 }
 
+/// The number of a signature, the place, whether a device link made it.
+type ClassKey = (usize, Place, bool);
+
 #[derive(Debug)]
 struct Row {
     start: u64,
@@ -168,7 +171,6 @@ impl Tally {
                 *slot = signature;
             }
         }
-        type ClassKey = (usize, Place, bool);
         let mut classes: BTreeMap<ClassKey, FatbinClass> = BTreeMap::new();
         let mut named: BTreeMap<ClassKey, Option<BTreeSet<u32>>> = BTreeMap::new();
         for row in &self.rows {
