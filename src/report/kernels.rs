@@ -90,23 +90,21 @@ fn summary(missing: &Missing) -> String {
         elsewhere,
         kernels,
     } = missing;
-    let mut text = format!(
+    let mut parts = vec![format!(
         "{}, of the {uncovered} of {} with kernels that cannot run",
         plural(kernels.len() as u64, "kernel"),
         plural(*fatbins, "fatbin")
-    );
+    )];
     if *elsewhere > 0 {
-        text += "; ";
-        text += &plural(*elsewhere, "more kernel");
-        text += " of theirs in fatbins that can";
+        let more = plural(*elsewhere, "more kernel");
+        parts.push(format!("{more} of theirs in fatbins that can"));
     }
-    if *unnamed > 0 {
-        text += &match unnamed {
-            1 => "; 1 of these fatbins shows no kernel by name".to_owned(),
-            n => format!("; {n} of these fatbins show no kernel by name"),
-        };
+    match unnamed {
+        0 => {}
+        1 => parts.push("1 of these fatbins shows no kernel by name".to_owned()),
+        n => parts.push(format!("{n} of these fatbins show no kernel by name")),
     }
-    text
+    parts.join("; ")
 }
 
 /// Writes the kernels of a library, where their names were read.
