@@ -1,3 +1,5 @@
+//! What passes as a payload is collected the same in every coding, however the input is cut.
+
 use super::*;
 
 fn peek(coding: Coding, stored: &[u8], step: usize, pieces: &[(u64, usize)]) -> Vec<Vec<u8>> {
