@@ -76,12 +76,21 @@ pub struct DeviceReport {
     pub nvrtc: bool,
     /// What could not be read, by offset.
     pub problems: Vec<DeviceProblem>,
+    /// Bytes that the names of kernels take; more than the scanner was given where not all are held.
+    pub kernel_name_bytes: u64,
 }
 
 impl DeviceReport {
     /// Whether there is any device code.
     pub fn has_device_code(&self) -> bool {
         !self.classes.is_empty()
+    }
+
+    /// Drops the names of kernels.
+    pub fn forget_kernels(&mut self) {
+        for class in &mut self.classes {
+            class.kernels = None;
+        }
     }
 }
 
@@ -148,7 +157,7 @@ impl Scanned {
             .collect();
         let mut classes = found
             .tally
-            .classes(place, |offset| linked.contains(&offset));
+            .classes(&found.kernels, place, |offset| linked.contains(&offset));
         if !host.format.is_linked() {
             // text by itself, or input of a linker
             found.compilers.clear();
@@ -176,6 +185,7 @@ impl Scanned {
             compilers: found.compilers,
             nvrtc: found.nvrtc,
             problems: listed,
+            kernel_name_bytes: found.kernels.taken(),
         }
     }
 }

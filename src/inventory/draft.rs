@@ -63,6 +63,15 @@ impl Draft {
         }
     }
 
+    /// Drops the names of kernels, of which the run has more than it may.
+    pub(super) fn forget_kernels(&mut self) {
+        for (library, _) in &mut self.libraries {
+            for code in &mut library.code {
+                code.class.kernels = None;
+            }
+        }
+    }
+
     /// The artifact with all of its `problems`.
     pub(super) fn finish(mut self, problems: Vec<Problem>) -> Artifact {
         self.artifact.packages = self.packages.into_iter().collect();

@@ -42,6 +42,14 @@ impl Input {
     }
 }
 
+/// What every file of a run is read with.
+pub(super) struct Means<'t> {
+    pub(super) budget: Budget,
+    pub(super) tables: &'t Tables,
+    /// Whether to read the names of kernels.
+    pub(super) kernels: bool,
+}
+
 /// What a file turned out to be.
 #[derive(Debug)]
 pub(super) enum Leaf {
@@ -56,12 +64,8 @@ pub(super) enum Leaf {
 }
 
 /// Reads a file. `buffer` is scratch space.
-pub(super) fn read(
-    file: &File,
-    budget: &Budget,
-    tables: &Tables,
-    buffer: &mut [u8],
-) -> (Leaf, Vec<Problem>) {
+pub(super) fn read(file: &File, means: &Means<'_>, buffer: &mut [u8]) -> (Leaf, Vec<Problem>) {
+    let budget = &means.budget;
     let File {
         input,
         path: name,
@@ -71,7 +75,7 @@ pub(super) fn read(
     } = file;
     let size = *size;
     let Some(named) = NamedZip::of(name) else {
-        return read_data(input, name, size, at, budget, tables, buffer);
+        return read_data(input, name, size, at, means, buffer);
     };
     // pip and Python find a zip archive by its end, whatever stands before it
     match hold(input, size, budget) {
@@ -80,7 +84,7 @@ pub(super) fn read(
         }
         Ok(bytes) => {
             let input = Input::Bytes(bytes);
-            read_data(&input, name, size, at, budget, tables, buffer)
+            read_data(&input, name, size, at, means, buffer)
         }
         Err(fault) => (Leaf::Unopened, vec![fault.at(at.clone(), Extent::Member)]),
     }
@@ -123,10 +127,14 @@ fn read_data(
     name: &str,
     size: u64,
     at: &Locator,
-    budget: &Budget,
-    tables: &Tables,
+    means: &Means<'_>,
     buffer: &mut [u8],
 ) -> (Leaf, Vec<Problem>) {
+    let Means {
+        budget,
+        tables,
+        kernels,
+    } = means;
     let fault = |fault: Fault| vec![fault.at(at.clone(), Extent::Member)];
     let (mut reader, mut head_len, mut ended) = match begin(input, budget, buffer) {
         Ok(begun) => begun,
@@ -168,6 +176,9 @@ fn read_data(
     let mut scanner = Scanner::new(Some(size))
         .with_recogniser(&recognise)
         .named(name);
+    if *kernels {
+        scanner = scanner.with_kernels(budget.limits().kernel_name_bytes);
+    }
     scanner.feed(head);
     while !ended {
         match fill(&mut *reader, buffer, 1) {

@@ -33,6 +33,19 @@ pub struct Inventory {
     pub artifacts: Vec<Artifact>,
 }
 
+impl Inventory {
+    /// Whether the names of kernels were read, of any of its device code.
+    pub fn has_kernels(&self) -> bool {
+        let libraries = self
+            .artifacts
+            .iter()
+            .flat_map(|artifact| &artifact.libraries);
+        libraries
+            .flat_map(|library| &library.code)
+            .any(|code| code.class.kernels.is_some())
+    }
+}
+
 /// What an input is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Read as _;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use sha2::{Digest as _, Sha256};
 
@@ -17,7 +18,7 @@ use crate::source::{self, SourceSpec, Wheel};
 use crate::tables::Tables;
 
 use super::draft::{Draft, Found};
-use super::leaf::{self, CHUNK, Leaf};
+use super::leaf::{self, CHUNK, Leaf, Means};
 use super::own;
 use super::plan::{File, Job, Place, What, file_name, plan};
 use super::problems::Problems;
@@ -32,6 +33,8 @@ pub struct ScanOptions {
     pub threads: usize,
     /// Upper bounds of the run.
     pub limits: Limits,
+    /// Whether to read the names of kernels, for which every image is unpacked.
+    pub kernels: bool,
 }
 
 /// More threads than this only wait for memory.
@@ -43,6 +46,7 @@ impl Default for ScanOptions {
         Self {
             threads: cores.min(THREADS_MAX),
             limits: Limits::default(),
+            kernels: false,
         }
     }
 }
@@ -70,9 +74,13 @@ pub fn scan(
         jobs.append(&mut more);
     }
     let run = Run {
-        budget: Budget::new(options.limits.clone()),
-        tables,
+        means: Means {
+            budget: Budget::new(options.limits.clone()),
+            tables,
+            kernels: options.kernels,
+        },
         problems,
+        names: AtomicU64::new(0),
     };
     let start = || Gathered {
         buffer: vec![0; CHUNK],
@@ -98,6 +106,17 @@ pub fn scan(
             artifact.take(found);
         }
     }
+    // All or none, so that which are there does not depend on who came first.
+    let forget = run.are_too_many_names(0);
+    for (index, artifact) in artifacts.iter_mut().enumerate().filter(|_| forget) {
+        artifact.forget_kernels();
+        let limit = options.limits.kernel_name_bytes;
+        let fault = Fault::from(LimitHit::KernelNames(limit));
+        if let Some(at) = inputs.get(index) {
+            let problem = fault.at(at.clone(), Extent::Part);
+            run.problems.add(index, vec![problem]);
+        }
+    }
     let mut problems = run.problems.finish(&inputs);
     let artifacts = artifacts.into_iter().enumerate().map(|(index, artifact)| {
         let problems = problems.remove(&index).unwrap_or_default();
@@ -117,9 +136,10 @@ struct Gathered {
 }
 
 struct Run<'t> {
-    budget: Budget,
-    tables: &'t Tables,
+    means: Means<'t>,
     problems: Problems,
+    /// Bytes that the names of kernels take in all files so far.
+    names: AtomicU64,
 }
 
 impl Run<'_> {
@@ -154,7 +174,7 @@ impl Run<'_> {
         gathered: &mut Gathered,
         adder: &Adder<'_, Job>,
     ) {
-        let (leaf, problems) = leaf::read(&file, &self.budget, self.tables, &mut gathered.buffer);
+        let (leaf, problems) = leaf::read(&file, &self.means, &mut gathered.buffer);
         let File {
             path,
             size,
@@ -178,9 +198,13 @@ impl Run<'_> {
                 };
                 self.open_nested(place, bytes, &path, &mut gathered.found, adder);
             }
-            Leaf::Scanned(report) => {
+            Leaf::Scanned(mut report) => {
+                if self.are_too_many_names(report.kernel_name_bytes) {
+                    report.forget_kernels();
+                }
                 seen.with_device_code += u64::from(report.has_device_code());
-                let library = own::library(path, size, package.as_deref(), *report, self.tables);
+                let library =
+                    own::library(path, size, package.as_deref(), *report, self.means.tables);
                 if let Some(library) = library {
                     let library = Found::Library(Box::new(library), package);
                     gathered.found.push((artifact, library));
@@ -188,6 +212,12 @@ impl Run<'_> {
             }
         }
         self.problems.add(artifact, problems);
+    }
+
+    /// Counts `more` bytes of names of kernels, and says whether the run has more than it may.
+    fn are_too_many_names(&self, more: u64) -> bool {
+        let before = self.names.fetch_add(more, Ordering::Relaxed);
+        before.saturating_add(more) > self.means.budget.limits().kernel_name_bytes
     }
 
     /// Opens an archive that lies in another or in a directory.
@@ -199,7 +229,7 @@ impl Run<'_> {
         found: &mut Vec<(usize, Found)>,
         adder: &Adder<'_, Job>,
     ) {
-        let limits = self.budget.limits();
+        let limits = self.means.budget.limits();
         let artifact = place.artifact;
         if place.depth > limits.depth {
             let fault = Fault::from(LimitHit::Depth(limits.depth));

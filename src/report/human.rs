@@ -7,6 +7,7 @@ use crate::rule::{Code, Level};
 use crate::verdict::{Evaluation, Finding, Judged, Row, RowIndex, Verdict};
 
 use super::group::{Group, gather, name};
+use super::kernels;
 use super::style::Styles;
 use super::text::{Look, listed, plural, wrapped, write_looked_at};
 use super::{HumanOptions, visible};
@@ -43,6 +44,7 @@ pub(super) fn write(
         // where an artifact is one package, its name stands above
         let several = artifact.package.is_none();
         write_findings(&findings, several, styles, options, out)?;
+        kernels::write_missing(evaluation, index, styles, options, out)?;
     }
     write_findings(&drivers, false, styles, options, out)?;
     let policy: Vec<&Finding> = shown

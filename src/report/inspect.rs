@@ -9,6 +9,7 @@ use crate::inventory::{Artifact, Inventory, Library};
 use crate::problem::{Problem, ProblemKind};
 use crate::tables::Tables;
 
+use super::kernels;
 use super::style::Styles;
 use super::text::{Look, plural, wrapped, write_looked_at};
 use super::{HumanOptions, visible};
@@ -179,7 +180,7 @@ fn write_library(
             .collect();
         writeln!(out, "    {label:<12}  {}", parts.join("  "))?;
     }
-    Ok(())
+    kernels::write_library(library, options, out)
 }
 
 /// What a compiler says of itself.

@@ -12,6 +12,7 @@ use crate::tables::Tables;
 
 use super::finding::{Finding, PackageName};
 use super::floor::{Floor, Mechanism};
+use super::kernels::MissingKernels;
 use super::words::Subject;
 use super::{Row, Verdict, artifact, compilers, floor, package, python, words};
 
@@ -32,8 +33,13 @@ struct OnTarget {
 }
 
 impl Judge<'_> {
-    /// Adds the findings and rows of the artifact.
-    pub(super) fn artifact(&self, findings: &mut Vec<Finding>, matrix: &mut Vec<Row>) {
+    /// Adds the findings, rows and missing kernels of the artifact.
+    pub(super) fn artifact(
+        &self,
+        findings: &mut Vec<Finding>,
+        matrix: &mut Vec<Row>,
+        missing: &mut Vec<MissingKernels>,
+    ) {
         let artifact = self.artifact;
         let mut add = |mut found: Finding, package: Option<&PackageName>| {
             found.artifact = Some(self.index);
@@ -77,7 +83,7 @@ impl Judge<'_> {
             let mut has_code = false;
             let mut no_forward_ptx = None;
             for target in &self.policy.targets {
-                let on = self.target(name, &libraries, target);
+                let on = self.target(name, &libraries, target, missing);
                 has_code |= on.row.has_device_code;
                 for found in on.findings {
                     add(found, name);
@@ -134,7 +140,9 @@ impl Judge<'_> {
         package: Option<&PackageName>,
         libraries: &[&Library],
         target: &FleetTarget,
+        missing: &mut Vec<MissingKernels>,
     ) -> OnTarget {
+        let missing_before = missing.len();
         let loaded = artifact::for_platform(libraries, target);
         let os = artifact::os_of(self.artifact, libraries);
         let driver = target.known_driver(os.unwrap_or(Os::Linux), self.tables);
@@ -156,6 +164,15 @@ impl Judge<'_> {
             notes.extend(on_gpu.siblings.take().filter(|note| !notes.contains(note)));
             findings.append(&mut on_gpu.findings);
             no_forward_ptx = no_forward_ptx.or(on_gpu.no_forward_ptx.take());
+            let lacking = std::mem::take(&mut on_gpu.missing).into_iter();
+            missing.extend(lacking.map(|(library, missing)| MissingKernels {
+                artifact: self.index,
+                package: package.cloned(),
+                library: library.path.clone(),
+                target: target.name.clone(),
+                gpu: gpu.name.clone(),
+                missing,
+            }));
             if on_gpu.has_code || !on_gpu.floors.is_empty() {
                 on_gpu
                     .floors
@@ -173,6 +190,7 @@ impl Judge<'_> {
             findings.clear();
             floors.clear();
             no_forward_ptx = None;
+            missing.truncate(missing_before);
         }
         if let Some(mismatch) = mismatch {
             notes.insert(0, format!("built for {}", mismatch.built_for));

@@ -13,6 +13,7 @@ mod coverage;
 mod finding;
 mod floor;
 mod judge;
+mod kernels;
 mod package;
 mod python;
 mod rows;
@@ -20,6 +21,7 @@ mod siblings;
 mod state;
 #[cfg(test)]
 mod tests;
+mod units;
 mod waive;
 mod words;
 
@@ -37,6 +39,7 @@ use judge::Judge;
 pub use baseline::Baseline;
 pub use finding::{Finding, PackageName, WaivedBy};
 pub use floor::{Floor, Mechanism, RuntimeVersion};
+pub use kernels::{Missing, MissingKernels};
 pub(crate) use rows::RowIndex;
 pub use state::State;
 
@@ -132,6 +135,9 @@ pub struct Evaluation {
     pub matrix: Vec<Row>,
     /// The findings, waived ones too.
     pub findings: Vec<Finding>,
+    /// The kernels for which a GPU finds no code, by artifact, package, target, GPU and library; none where the
+    /// inventory has no names of kernels.
+    pub missing_kernels: Option<Vec<MissingKernels>>,
 }
 
 impl Evaluation {
@@ -170,6 +176,7 @@ pub fn evaluate_new(
 ) -> Evaluation {
     let mut findings = Vec::new();
     let mut matrix = Vec::new();
+    let mut missing = Vec::new();
     for (index, artifact) in inventory.artifacts.iter().enumerate() {
         let judge = Judge {
             index,
@@ -177,7 +184,7 @@ pub fn evaluate_new(
             policy,
             tables,
         };
-        judge.artifact(&mut findings, &mut matrix);
+        judge.artifact(&mut findings, &mut matrix, &mut missing);
     }
     waive::apply(policy, options.today, &mut findings);
     let order: BTreeMap<&str, usize> = policy
@@ -233,6 +240,7 @@ pub fn evaluate_new(
         artifacts,
         matrix,
         findings,
+        missing_kernels: inventory.has_kernels().then_some(missing),
     }
 }
 

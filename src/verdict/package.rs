@@ -11,18 +11,22 @@ use crate::policy::{FleetTarget, Policy, Thresholds, WaiverSubject};
 use crate::rule::Code;
 use crate::tables::{RoleRow, Tables};
 
-use super::coverage::{Coverage, Extent, HALF, own_fatbins, own_targets};
+use super::coverage::{Coverage, Extent, HALF};
 use super::finding::{Finding, PackageName};
 use super::floor::{self, Floor};
+use super::kernels::{self, Missing};
 use super::siblings;
 use super::state::On;
+use super::units::{own_fatbins, own_targets};
 use super::words::{self, Subject};
 
 /// What a package gives on one GPU.
 #[derive(Debug, Default)]
-pub(super) struct OnGpu {
+pub(super) struct OnGpu<'l> {
     pub(super) findings: Vec<Finding>,
     pub(super) floors: Vec<Floor>,
+    /// The kernels of each library for which there is no code, where kernels have names.
+    pub(super) missing: Vec<(&'l Library, Missing)>,
     /// Whether any library has device code of the package's own.
     pub(super) has_code: bool,
     /// Which of its sibling libraries run, of which one is loaded.
@@ -68,7 +72,7 @@ pub(super) fn judge<'l>(
     driver: &Driver<'_>,
     policy: &Policy,
     beside: &Artifact,
-) -> OnGpu {
+) -> OnGpu<'l> {
     let tables = subject.tables;
     let package = subject.package.map(|package| package.name.as_str());
     let any = driver.any();
@@ -120,6 +124,11 @@ pub(super) fn judge<'l>(
             driver,
             tables,
         ));
+        let on = if one.linked { free } else { on };
+        let missing = kernels::missing(one.library, on);
+        result
+            .missing
+            .extend(missing.map(|missing| (one.library, missing)));
     }
     let main = main_library(&judged);
     result.no_forward_ptx = main

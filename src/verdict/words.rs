@@ -13,8 +13,9 @@ use crate::policy::{FleetTarget, TargetGpu};
 use crate::rule::{Code, Level};
 use crate::tables::Tables;
 
-use super::coverage::{Count, Coverage, is_unjudged, own_targets};
+use super::coverage::{Count, Coverage};
 use super::finding::{Finding, PackageName};
+use super::units::{is_unjudged, own_targets};
 
 pub(super) use driver::{driver_dropped, driver_too_old, driver_unknown};
 

@@ -179,6 +179,8 @@ struct Report {
     matrix: Vec<Row>,
     findings: Vec<Finding>,
     problems: Vec<Problem>,
+    /// Of `--kernels`, which `cli_kernels` is about.
+    missing_kernels: Option<serde_json::Value>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -255,6 +257,7 @@ fn a_program_reads_the_same_as_json() {
     assert_eq!((run.status, run.stderr.as_str()), (1, ""));
     let report: Report = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(report.schema, "smgate/check/1");
+    assert_eq!(report.missing_kernels, None);
     assert_eq!(
         (report.verdict.as_str(), report.policy.as_str()),
         ("fail", "--target")

@@ -36,9 +36,13 @@ pub(in crate::cli) fn run(args: &Check, tables: &Tables, output: &Output) -> Res
     let inventory = match &args.inventory {
         Some(path) => {
             let (origin, text) = read_text(path)?;
-            from_json(&origin, &text)?
+            let inventory = from_json(&origin, &text)?;
+            if args.kernels && !inventory.has_kernels() {
+                return Err(without_kernels(&origin).into());
+            }
+            inventory
         }
-        None => scan_inputs(&args.inputs, &args.scan.options(), tables)?,
+        None => scan_inputs(&args.inputs, &args.scan.options(args.kernels), tables)?,
     };
     require_something(&inventory, args.inventory.as_deref())?;
     let options = EvaluateOptions {
@@ -54,7 +58,11 @@ pub(in crate::cli) fn run(args: &Check, tables: &Tables, output: &Output) -> Res
         }
         _ => baseline,
     };
-    let evaluation = judge(baseline.as_ref());
+    let mut evaluation = judge(baseline.as_ref());
+    if !args.kernels {
+        // a saved inventory can have them all the same
+        evaluation.missing_kernels = None;
+    }
     let mut stdout = output.stdout();
     let human =
         HumanOptions::new(output.stdout_colour(), args.report.verbose).with_width(stdout_width());
@@ -99,6 +107,12 @@ fn read_text(path: &Path) -> Result<(String, String), Error> {
         Error::new(ErrorKind::Data, format!("`{origin}` is not UTF-8 text")).with_source(error)
     })?;
     Ok((origin, text))
+}
+
+fn without_kernels(origin: &str) -> Error {
+    let message = format!("the inventory `{origin}` has no names of kernels");
+    Error::new(ErrorKind::Usage, message)
+        .with_hint("write it with `smgate inspect --kernels --format json INPUT... > FILE`")
 }
 
 /// Writes a baseline, also over an older one.

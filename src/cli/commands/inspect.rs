@@ -14,7 +14,7 @@ pub(in crate::cli) fn run(
     tables: &Tables,
     output: &Output,
 ) -> Result<Exit, Failure> {
-    let inventory = scan_inputs(&args.inputs, &args.scan.options(), tables)?;
+    let inventory = scan_inputs(&args.inputs, &args.scan.options(args.kernels), tables)?;
     require_something(&inventory, None)?;
     let mut stdout = output.stdout();
     let human =

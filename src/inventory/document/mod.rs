@@ -8,6 +8,8 @@ mod consistent;
 mod read;
 mod write;
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::cuda::{PtxIsa, ToolkitVersion};
@@ -114,6 +116,8 @@ struct ClassForm {
     bytes: u64,
     first: u64,
     names: Vec<String>,
+    #[serde(default)]
+    kernels: Option<Vec<Arc<str>>>,
     images: Vec<ClassImage>,
 }
 

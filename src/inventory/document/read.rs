@@ -1,5 +1,7 @@
 //! From the JSON form back to an inventory.
 
+use std::sync::Arc;
+
 use crate::cuda::SmTarget;
 use crate::device::{
     Coding, FatbinClass, HeaderClaim, HostFormat, ImageKey, ImageKind, ImageTally, Place,
@@ -145,9 +147,17 @@ impl ClassForm {
                 bytes: self.bytes,
                 first: self.first,
                 names: self.names,
+                kernels: self.kernels.map(ascending),
             },
         })
     }
+}
+
+/// Names as a scan gives them, whatever order a saved inventory has them in.
+fn ascending(mut names: Vec<Arc<str>>) -> Vec<Arc<str>> {
+    names.sort_unstable();
+    names.dedup();
+    names
 }
 
 impl ClassImage {

@@ -143,6 +143,7 @@ impl From<&Code> for ClassForm {
             bytes: class.bytes,
             first: class.first,
             names: class.names.clone(),
+            kernels: class.kernels.clone(),
             images: class.images.iter().map(ClassImage::from).collect(),
         }
     }

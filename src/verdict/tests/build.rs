@@ -120,6 +120,7 @@ impl Lib {
             count,
             first: 0x1000 * (self.0.code.len() as u64 + 1),
             names: Vec::new(),
+            kernels: None,
         };
         change(&mut class);
         self.0.code.push(Code {
