@@ -225,6 +225,17 @@ pub fn evaluate_new(
             }
         }
     }
+    // nobody said what the machine that checks has
+    let unknown = policy
+        .targets
+        .iter()
+        .filter(|target| target.gpus.is_empty());
+    for target in unknown {
+        verdict = verdict.max(Verdict::Incomplete);
+        for row in matrix.iter_mut().filter(|row| row.target == target.name) {
+            row.verdict = row.verdict.max(Verdict::Incomplete);
+        }
+    }
     Evaluation {
         verdict,
         policy: policy.origin().to_owned(),

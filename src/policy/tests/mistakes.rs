@@ -242,13 +242,13 @@ expected: 1
        |
        = help: both take a list where a pool is mixed
 
-    error: a target needs `gpu`, `cc`, `pci` or `instance`
+    error: a target needs `gpu`, `cc`, `pci`, `instance` or `host`
       --> smgate.yaml:14:5
        |
     14 |   - name: neither
        |     ^^^^
        |
-       = help: write `gpu: H100`, `cc: 9.0`, `pci: 10de:2330` or `instance: aws:p5.48xlarge`
+       = help: write `gpu: H100`, `cc: 9.0`, `pci: 10de:2330`, `instance: aws:p5.48xlarge`, or `host: true` for the machine that checks
 
     error: `wsl` goes with `linux/amd64`, not with `windows/amd64`
       --> smgate.yaml:15:5
