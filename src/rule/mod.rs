@@ -109,9 +109,21 @@ codes! {
     DriverNotGiven "driver-not-given" Warn "the target names no driver, so driver rules were not judged";
     WaiverExpired "waiver-expired" Warn "a waiver is past its date and no longer applies";
     WaiverUnused "waiver-unused" Warn "a waiver matches nothing";
+    ScopeUnused "scope-unused" Warn "a scope is about nothing that was judged";
     BaselineUnused "baseline-unused" Warn "an entry of the baseline matches nothing any more";
     Unreadable "unreadable" Incomplete "something could not be read";
     UnusedArchitectures "unused-architectures" Allow "device code that no target of the policy can use";
+}
+
+impl Code {
+    /// Whether it is about the policy or the baseline rather than about what was read: such a finding cannot be
+    /// waived, because setting its level says as much.
+    pub const fn is_about_policy(self) -> bool {
+        matches!(
+            self,
+            Self::WaiverExpired | Self::WaiverUnused | Self::ScopeUnused | Self::BaselineUnused
+        )
+    }
 }
 
 impl fmt::Display for Code {

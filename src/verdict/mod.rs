@@ -19,6 +19,7 @@ mod rows;
 mod state;
 #[cfg(test)]
 mod tests;
+mod unused;
 mod waive;
 mod words;
 
@@ -178,6 +179,7 @@ pub fn evaluate_new(
         };
         judge.artifact(&mut findings, &mut matrix);
     }
+    findings.extend(unused::scopes(policy, inventory, &findings));
     waive::apply(policy, options.today, &mut findings);
     let order: BTreeMap<&str, usize> = policy
         .targets

@@ -282,7 +282,7 @@ expected: 1
        |
        = help: name packages, or write "*" for all of them
 
-    error: `waiver-unused` is about what is accepted and cannot be waived
+    error: `waiver-unused` is about the policy itself and cannot be waived
       --> smgate.yaml:21:11
        |
     21 |   - rule: waiver-unused
