@@ -21,6 +21,7 @@ use crate::cuda::ToolkitVersion;
 use crate::device::{FatbinClass, HostFormat};
 use crate::platform::Platform;
 use crate::problem::Problem;
+use crate::tables::Origin;
 
 pub use document::{SCHEMA, from_json, to_json};
 pub use scan::{ScanOptions, scan};
@@ -31,6 +32,8 @@ pub use scan::{ScanOptions, scan};
 pub struct Inventory {
     /// The inputs, in the order of the command line.
     pub artifacts: Vec<Artifact>,
+    /// The tables by which vendor libraries were told from own code; none where an older document does not say.
+    pub tables: Option<Origin>,
 }
 
 /// What an input is.

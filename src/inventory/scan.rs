@@ -105,6 +105,7 @@ pub fn scan(
     });
     Ok(Inventory {
         artifacts: artifacts.collect(),
+        tables: Some(tables.origin()),
     })
 }
 

@@ -9,7 +9,7 @@ use crate::inventory::{Artifact, Inventory, Library};
 use crate::problem::{Problem, ProblemKind};
 
 use super::style::Styles;
-use super::text::{Look, plural, wrapped, write_looked_at};
+use super::text::{Look, plural, wrapped, write_looked_at, write_tables};
 use super::{HumanOptions, visible};
 
 /// Writes the report.
@@ -22,7 +22,11 @@ pub(super) fn write(
     for artifact in &inventory.artifacts {
         write_artifact(artifact, styles, options, out)?;
     }
-    write_looked_at(inventory.artifacts.iter().map(look), out)
+    write_looked_at(inventory.artifacts.iter().map(look), out)?;
+    match &inventory.tables {
+        Some(tables) => write_tables(tables, styles, out),
+        None => Ok(()),
+    }
 }
 
 fn look(artifact: &Artifact) -> Look {

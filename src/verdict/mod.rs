@@ -30,7 +30,7 @@ use crate::inventory::{ArtifactKind, Inventory, Seen};
 use crate::policy::{Date, Policy};
 use crate::problem::Problem;
 use crate::rule::Level;
-use crate::tables::Tables;
+use crate::tables::{Origin, Tables};
 
 use judge::Judge;
 
@@ -124,6 +124,8 @@ pub struct Evaluation {
     pub verdict: Verdict,
     /// The name of the policy.
     pub policy: String,
+    /// The tables by which it was judged.
+    pub tables: Origin,
     /// Whether warnings fail too.
     pub fail_on_warn: bool,
     /// The artifacts, in the order of the command line.
@@ -241,6 +243,7 @@ pub fn evaluate_new(
     Evaluation {
         verdict,
         policy: policy.origin().to_owned(),
+        tables: tables.origin(),
         fail_on_warn: options.fail_on_warn,
         artifacts,
         matrix,

@@ -386,6 +386,7 @@ impl Input {
     pub(super) fn inventory(self) -> Inventory {
         Inventory {
             artifacts: vec![self.0],
+            tables: None,
         }
     }
 
@@ -393,6 +394,7 @@ impl Input {
     pub(super) fn inventory_of(inputs: impl IntoIterator<Item = Self>) -> Inventory {
         Inventory {
             artifacts: inputs.into_iter().map(|input| input.0).collect(),
+            tables: None,
         }
     }
 }
