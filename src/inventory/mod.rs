@@ -83,6 +83,8 @@ pub struct Artifact {
     pub platforms: Vec<Platform>,
     /// Platform tags that no target can have, `linux_riscv64`.
     pub other_platforms: Vec<String>,
+    /// All its platform tags as written, sorted, `manylinux_2_28_x86_64`; empty where it has no tags.
+    pub platform_tags: Vec<String>,
     /// Python tags with their ABI tags, `cp312-abi3`; empty where it has no tags.
     pub python_tags: Vec<String>,
     /// The packages in it. A library that belongs to none has no package.

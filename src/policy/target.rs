@@ -35,7 +35,7 @@ pub struct FleetTarget {
     pub allow_jit: Vec<PackagePattern>,
     /// The Python version, `3.12`, by which lock files choose wheels.
     pub python: Option<String>,
-    /// The glibc version, `2.28`, by which lock files choose wheels.
+    /// The glibc version, `2.28`: wheels whose tags ask for a newer one do not install.
     pub glibc: Option<String>,
     /// Where it is written; none where it was given on the command line.
     pub place: Option<Place>,

@@ -95,7 +95,7 @@ codes! {
     DriverTooOld "driver-too-old" Deny "the driver is older than the code or the GPU needs";
     DriverDroppedGpu "driver-dropped-gpu" Deny "this driver branch no longer drives this GPU";
     CompressionNeedsDriver "compression-needs-driver" Deny "the driver cannot unpack the compression of the fitting code";
-    PlatformMismatch "platform-mismatch" Deny "the package is built for another operating system, CPU or Python";
+    PlatformMismatch "platform-mismatch" Deny "the package is built for another operating system, CPU, Python or C library";
     CpuOnlyBuild "cpu-only-build" Deny "the policy expects GPU code and this build has none";
     ArchSpecificOnly "arch-specific-only" Warn "a side library holds only architecture-specific code for other GPUs";
     LibraryForNewerGpus "library-for-newer-gpus" Warn "a side library is built for newer GPUs only";

@@ -13,7 +13,7 @@ use crate::tables::Tables;
 use super::finding::{Finding, PackageName};
 use super::floor::{Floor, Mechanism};
 use super::words::Subject;
-use super::{Row, Verdict, artifact, compilers, floor, package, python, words};
+use super::{Row, Verdict, artifact, compilers, floor, glibc, package, python, words};
 
 /// One artifact on its way to rows and findings.
 pub(super) struct Judge<'a> {
@@ -150,7 +150,8 @@ impl Judge<'_> {
             findings.extend(compilers::mismatch(&loaded, subject));
         }
         let mismatch = artifact::platform_mismatch(self.artifact, libraries, target)
-            .or_else(|| python::mismatch(self.artifact, target));
+            .or_else(|| python::mismatch(self.artifact, target))
+            .or_else(|| glibc::mismatch(self.artifact, target));
         let subject = package::subject(package, None, target);
         if mismatch.is_some() && self.mismatch_denies(&subject) {
             // what the wrong file needs is no advice

@@ -12,6 +12,7 @@ mod compilers;
 mod coverage;
 mod finding;
 mod floor;
+mod glibc;
 mod judge;
 mod package;
 mod python;

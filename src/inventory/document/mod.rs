@@ -44,6 +44,8 @@ struct ArtifactForm {
     #[serde(default)]
     other_platforms: Vec<String>,
     #[serde(default)]
+    platform_tags: Vec<String>,
+    #[serde(default)]
     python_tags: Vec<String>,
     packages: Vec<PackageForm>,
     files: SeenForm,

@@ -252,6 +252,7 @@ fn artifact(kind: ArtifactKind, input: &str) -> Input {
         sha256: None,
         platforms: Vec::new(),
         other_platforms: Vec::new(),
+        platform_tags: Vec::new(),
         python_tags: Vec::new(),
         packages: Vec::new(),
         libraries: Vec::new(),
@@ -308,6 +309,12 @@ impl Input {
                 Err(_) => self.0.other_platforms.push(text.to_owned()),
             }
         }
+        self
+    }
+
+    /// With these platform tags as written, blanks between them.
+    pub(super) fn written(mut self, tags: &str) -> Self {
+        self.0.platform_tags = tags.split_whitespace().map(str::to_owned).collect();
         self
     }
 
