@@ -164,7 +164,7 @@ fn remarks_and_waived_findings_are_shown_when_asked_for() {
     insta::assert_snapshot!(run.shown(), @r"
     exit 2
     --- stderr
-    error: `--today`: there is no such day in the calendar
+    error: `--today`: there is no such day in the calendar: that month ends on `2027-02-28`
       next: write it as `2027-03-01`
     ");
 }
