@@ -359,6 +359,11 @@ fn every_row_of_every_table_is_answered() {
             let grounded =
                 fact.evidence.is_none() || fact.value.is_none() || !fact.sources.is_empty();
             assert!(grounded && !fact.overlay, "{name}: {fact:?}");
+            // also what an error means and how to tell its causes apart
+            assert!(
+                kind != Kind::Error || fact.evidence.is_some(),
+                "{name}: {fact:?}"
+            );
         }
         if answer.status == Status::Ambiguous {
             assert!(answer.candidates.len() > 1, "{name}: {answer:?}");

@@ -21,6 +21,7 @@ use crate::cuda::ToolkitVersion;
 use crate::device::{FatbinClass, HostFormat};
 use crate::platform::Platform;
 use crate::problem::Problem;
+use crate::tables::Origin;
 
 pub use document::{SCHEMA, from_json, to_json};
 pub use scan::{ScanOptions, scan};
@@ -31,6 +32,8 @@ pub use scan::{ScanOptions, scan};
 pub struct Inventory {
     /// The inputs, in the order of the command line.
     pub artifacts: Vec<Artifact>,
+    /// The tables by which vendor libraries were told from own code; none where an older document does not say.
+    pub tables: Option<Origin>,
 }
 
 impl Inventory {
@@ -93,6 +96,8 @@ pub struct Artifact {
     pub platforms: Vec<Platform>,
     /// Platform tags that no target can have, `linux_riscv64`.
     pub other_platforms: Vec<String>,
+    /// All its platform tags as written, sorted, `manylinux_2_28_x86_64`; empty where it has no tags.
+    pub platform_tags: Vec<String>,
     /// Python tags with their ABI tags, `cp312-abi3`; empty where it has no tags.
     pub python_tags: Vec<String>,
     /// The packages in it. A library that belongs to none has no package.

@@ -124,6 +124,7 @@ pub fn scan(
     });
     Ok(Inventory {
         artifacts: artifacts.collect(),
+        tables: Some(tables.origin()),
     })
 }
 

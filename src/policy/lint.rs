@@ -16,7 +16,10 @@ impl Policy {
     pub fn lint(&self, tables: &Tables, today: Date) -> Diagnostics {
         let mut doubts = Vec::new();
         for target in &self.targets {
-            if let Some(place) = &target.driver_place {
+            // which numbers and GPUs the machine that checks has is known there
+            if let Some(place) = &target.driver_place
+                && !target.is_host()
+            {
                 let faults = driver_faults(target, tables);
                 doubts.extend(faults.into_iter().map(|fault| at(fault, place)));
             }

@@ -20,6 +20,8 @@ use crate::tables::Tables;
 const SCHEMA: &str = "smgate/policy/1";
 /// Where a value comes from that no file sets.
 const DEFAULT: &str = "default";
+/// What stands for the values of the machine that checks, which nobody looked at.
+const HOST: &str = "that of the machine that checks";
 
 /// A policy with everything that follows from it. As text for people, or serialized for programs.
 #[derive(Debug, Clone, Serialize)]
@@ -39,6 +41,8 @@ pub struct Resolved {
 struct TargetForm {
     name: String,
     from: Option<Place>,
+    /// Whether it is the machine that checks; then that tells what is not given here.
+    host: bool,
     gpus: Vec<GpuForm>,
     driver: Option<DriverForm>,
     platform: Option<Platform>,
@@ -180,6 +184,7 @@ impl Policy {
         TargetForm {
             name: target.name.clone(),
             from: target.place.clone(),
+            host: target.is_host(),
             gpus: target
                 .gpus
                 .iter()
@@ -354,8 +359,15 @@ impl fmt::Display for TargetForm {
                 gpu.name, gpu.cc
             )?;
         }
+        // what the machine that checks tells is not known here
+        let not_given = if self.host {
+            writeln!(f, "  gpu         {HOST}  (`host: true`)")?;
+            HOST
+        } else {
+            "not given"
+        };
         match &self.driver {
-            None => writeln!(f, "  driver      not given")?,
+            None => writeln!(f, "  driver      {not_given}")?,
             Some(driver) => {
                 let known = match (&driver.branch, &driver.cuda) {
                     (Some(branch), Some(cuda)) => format!("branch {branch}, CUDA {cuda}"),
@@ -372,7 +384,7 @@ impl fmt::Display for TargetForm {
         let wsl = if self.wsl { ", WSL" } else { "" };
         match self.platform {
             Some(platform) => writeln!(f, "  platform    {platform}{wsl}")?,
-            None => writeln!(f, "  platform    not given")?,
+            None => writeln!(f, "  platform    {not_given}")?,
         }
         if self.tegra != super::Tegra::default().id() {
             writeln!(f, "  tegra       {}", self.tegra)?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::escape::in_json;
+use crate::tables::Origin;
 use crate::verdict::{Evaluation, Finding, MissingKernels, Row};
 
 const SCHEMA: &str = "smgate/check/1";
@@ -14,6 +15,7 @@ struct Document<'e> {
     schema: &'static str,
     verdict: &'static str,
     policy: &'e str,
+    tables: &'e Origin,
     artifacts: Vec<ArtifactForm<'e>>,
     matrix: Vec<RowForm<'e>>,
     findings: Vec<FindingForm<'e>>,
@@ -128,6 +130,7 @@ pub(super) fn to_json(evaluation: &Evaluation) -> serde_json::Result<String> {
         schema: SCHEMA,
         verdict: evaluation.verdict.id(),
         policy: &evaluation.policy,
+        tables: &evaluation.tables,
         artifacts: artifacts.collect(),
         matrix: evaluation
             .matrix

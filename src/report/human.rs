@@ -9,7 +9,7 @@ use crate::verdict::{Evaluation, Finding, Judged, Row, RowIndex, Verdict};
 use super::group::{Group, gather, name};
 use super::kernels;
 use super::style::Styles;
-use super::text::{Look, listed, plural, wrapped, write_looked_at};
+use super::text::{Look, listed, plural, wrapped, write_looked_at, write_tables};
 use super::{HumanOptions, visible};
 
 /// Writes the report.
@@ -329,6 +329,7 @@ fn write_summary(
         writeln!(out, " (policy {})", visible(&evaluation.policy))?;
     }
     write_looked_at(evaluation.artifacts.iter().map(look), out)?;
+    write_tables(&evaluation.tables, styles, out)?;
     // the finding that decided: of those that make the verdict the one of the highest level, of these the first
     // that is shown
     let decided = evaluation

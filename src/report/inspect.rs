@@ -11,7 +11,7 @@ use crate::tables::Tables;
 
 use super::kernels;
 use super::style::Styles;
-use super::text::{Look, plural, wrapped, write_looked_at};
+use super::text::{Look, plural, wrapped, write_looked_at, write_tables};
 use super::{HumanOptions, visible};
 
 /// Writes the report.
@@ -24,7 +24,11 @@ pub(super) fn write(
     for artifact in &inventory.artifacts {
         write_artifact(artifact, styles, options, out)?;
     }
-    write_looked_at(inventory.artifacts.iter().map(look), out)
+    write_looked_at(inventory.artifacts.iter().map(look), out)?;
+    match &inventory.tables {
+        Some(tables) => write_tables(tables, styles, out),
+        None => Ok(()),
+    }
 }
 
 fn look(artifact: &Artifact) -> Look {

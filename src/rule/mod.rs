@@ -95,7 +95,7 @@ codes! {
     DriverTooOld "driver-too-old" Deny "the driver is older than the code or the GPU needs";
     DriverDroppedGpu "driver-dropped-gpu" Deny "this driver branch no longer drives this GPU";
     CompressionNeedsDriver "compression-needs-driver" Deny "the driver cannot unpack the compression of the fitting code";
-    PlatformMismatch "platform-mismatch" Deny "the package is built for another operating system, CPU or Python";
+    PlatformMismatch "platform-mismatch" Deny "the package is built for another operating system, CPU, Python or C library";
     CpuOnlyBuild "cpu-only-build" Deny "the policy expects GPU code and this build has none";
     ArchSpecificOnly "arch-specific-only" Warn "a side library holds only architecture-specific code for other GPUs";
     LibraryForNewerGpus "library-for-newer-gpus" Warn "a side library is built for newer GPUs only";
@@ -110,10 +110,22 @@ codes! {
     DriverUnknown "driver-unknown" Warn "the driver is of no known branch, so whether it drives this GPU was not judged";
     WaiverExpired "waiver-expired" Warn "a waiver is past its date and no longer applies";
     WaiverUnused "waiver-unused" Warn "a waiver matches nothing";
+    ScopeUnused "scope-unused" Warn "a scope is about nothing that was judged";
     BaselineUnused "baseline-unused" Warn "an entry of the baseline matches nothing any more";
     Unreadable "unreadable" Incomplete "something could not be read";
     UnusedArchitectures "unused-architectures" Allow "device code that no target of the policy can use";
     NoForwardPtx "no-forward-ptx" Allow "the main library has no PTX that GPUs of the next generation could compile";
+}
+
+impl Code {
+    /// Whether it is about the policy or the baseline rather than about what was read: such a finding cannot be
+    /// waived, because setting its level says as much.
+    pub const fn is_about_policy(self) -> bool {
+        matches!(
+            self,
+            Self::WaiverExpired | Self::WaiverUnused | Self::ScopeUnused | Self::BaselineUnused
+        )
+    }
 }
 
 impl fmt::Display for Code {

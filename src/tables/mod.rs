@@ -13,6 +13,7 @@ mod forward_compat;
 mod gpu;
 mod instance;
 mod library;
+mod origin;
 mod overlay;
 mod pci;
 mod rows;
@@ -46,6 +47,7 @@ pub use forward_compat::{CompatRow, ForwardCompat};
 pub use gpu::GpuLookup;
 pub use instance::{InstanceLookup, InstanceRow};
 pub use library::{DeciderRow, FamilyRow, Loads, Role, RoleRow, RunTimeRow, VendorRow};
+pub use origin::Origin;
 pub use overlay::{Overlay, Table};
 pub use pci::{ChipRow, ParsePciIdError, PciId, PciRow};
 pub use rows::{

@@ -14,7 +14,7 @@ use super::finding::{Finding, PackageName};
 use super::floor::{Floor, Mechanism};
 use super::kernels::MissingKernels;
 use super::words::Subject;
-use super::{Row, Verdict, artifact, compilers, floor, package, python, words};
+use super::{Row, Verdict, artifact, compilers, floor, glibc, package, python, words};
 
 /// One artifact on its way to rows and findings.
 pub(super) struct Judge<'a> {
@@ -183,7 +183,8 @@ impl Judge<'_> {
             findings.extend(compilers::mismatch(&loaded, subject, &driver));
         }
         let mismatch = artifact::platform_mismatch(self.artifact, libraries, target)
-            .or_else(|| python::mismatch(self.artifact, target));
+            .or_else(|| python::mismatch(self.artifact, target))
+            .or_else(|| glibc::mismatch(self.artifact, target));
         let subject = package::subject(package, None, target);
         if mismatch.is_some() && self.mismatch_denies(&subject) {
             // what the wrong file needs is no advice

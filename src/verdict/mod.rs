@@ -12,6 +12,7 @@ mod compilers;
 mod coverage;
 mod finding;
 mod floor;
+mod glibc;
 mod judge;
 mod kernels;
 mod package;
@@ -22,6 +23,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 mod units;
+mod unused;
 mod waive;
 mod words;
 
@@ -32,7 +34,7 @@ use crate::inventory::{ArtifactKind, Inventory, Seen};
 use crate::policy::{Date, Policy};
 use crate::problem::Problem;
 use crate::rule::Level;
-use crate::tables::Tables;
+use crate::tables::{Origin, Tables};
 
 use judge::Judge;
 
@@ -127,6 +129,8 @@ pub struct Evaluation {
     pub verdict: Verdict,
     /// The name of the policy.
     pub policy: String,
+    /// The tables by which it was judged.
+    pub tables: Origin,
     /// Whether warnings fail too.
     pub fail_on_warn: bool,
     /// The artifacts, in the order of the command line.
@@ -186,6 +190,7 @@ pub fn evaluate_new(
         };
         judge.artifact(&mut findings, &mut matrix, &mut missing);
     }
+    findings.extend(unused::scopes(policy, inventory, &findings));
     waive::apply(policy, options.today, &mut findings);
     let order: BTreeMap<&str, usize> = policy
         .targets
@@ -233,9 +238,21 @@ pub fn evaluate_new(
             }
         }
     }
+    // nobody said what the machine that checks has
+    let unknown = policy
+        .targets
+        .iter()
+        .filter(|target| target.gpus.is_empty());
+    for target in unknown {
+        verdict = verdict.max(Verdict::Incomplete);
+        for row in matrix.iter_mut().filter(|row| row.target == target.name) {
+            row.verdict = row.verdict.max(Verdict::Incomplete);
+        }
+    }
     Evaluation {
         verdict,
         policy: policy.origin().to_owned(),
+        tables: tables.origin(),
         fail_on_warn: options.fail_on_warn,
         artifacts,
         matrix,

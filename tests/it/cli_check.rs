@@ -111,6 +111,7 @@ fn a_person_sees_the_verdict_the_reason_and_the_next_step() {
 
     FAIL: 1 denied finding, 0 warnings, 2 remarks not shown (`--verbose`) (targets of the command line)
     Looked at 4 files: 1 with device code, all readable
+    Tables of DAY; sha256 DIGEST
     `smgate explain no-kernel-image` says more
     ");
 }
@@ -144,6 +145,7 @@ fn remarks_and_waived_findings_are_shown_when_asked_for() {
 
     PASS: 0 denied findings, 0 warnings, 1 waived (policy smgate.yaml)
     Looked at 4 files: 1 with device code, all readable
+    Tables of DAY; sha256 DIGEST
     ");
     let run = place.run(&["check", &input, "--today", "2027-01-15"]);
     assert!(!run.stdout.contains("short jobs"), "{}", run.stdout);
@@ -162,7 +164,7 @@ fn remarks_and_waived_findings_are_shown_when_asked_for() {
     insta::assert_snapshot!(run.shown(), @r"
     exit 2
     --- stderr
-    error: `--today`: there is no such day in the calendar
+    error: `--today`: there is no such day in the calendar: that month ends on `2027-02-28`
       next: write it as `2027-03-01`
     ");
 }
@@ -175,12 +177,22 @@ struct Report {
     schema: String,
     verdict: String,
     policy: String,
+    tables: Tables,
     artifacts: Vec<Artifact>,
     matrix: Vec<Row>,
     findings: Vec<Finding>,
     problems: Vec<Problem>,
     /// Of `--kernels`, which `cli_kernels` is about.
     missing_kernels: Option<serde_json::Value>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "that it deserialises is the test")]
+struct Tables {
+    as_of: String,
+    sha256: String,
+    overlay: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]

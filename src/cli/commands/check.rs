@@ -21,7 +21,7 @@ const DATA_MAX: u64 = 256 << 20;
 pub(in crate::cli) fn run(args: &Check, tables: &Tables, output: &Output) -> Result<Exit, Failure> {
     // mistakes in the policy are told before a long scan
     let policy = if args.target.is_empty() {
-        load_policy(args.policy.as_deref(), tables)?
+        host::fill_in(load_policy(args.policy.as_deref(), tables)?, tables)?
     } else {
         by_hand(args, tables)?
     };
@@ -91,8 +91,7 @@ fn by_hand(args: &Check, tables: &Tables) -> Result<Policy, Failure> {
             .with_hint("leave it out, or name the GPU: `--target H100`")
             .into());
     }
-    let text = format!("version: 1\ntargets:\n{}", host::target(driver, tables)?);
-    let mut policy = Policy::parse(Policy::BY_HAND, &text, tables).map_err(Failure::Policy)?;
+    let mut policy = host::policy(driver, tables)?;
     if host.len() < args.target.len() {
         policy.targets.extend(others(None)?.targets);
     }

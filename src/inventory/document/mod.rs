@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::cuda::{PtxIsa, ToolkitVersion};
 use crate::error::{Error, ErrorKind};
 use crate::escape::in_json;
+use crate::tables::Origin;
 
 use super::Inventory;
 
@@ -24,6 +25,7 @@ pub const SCHEMA: &str = "smgate/inspect/1";
 #[derive(Debug, Serialize, Deserialize)]
 struct Document {
     schema: String,
+    tables: Option<Origin>,
     artifacts: Vec<ArtifactForm>,
 }
 
@@ -43,6 +45,8 @@ struct ArtifactForm {
     platforms: Vec<String>,
     #[serde(default)]
     other_platforms: Vec<String>,
+    #[serde(default)]
+    platform_tags: Vec<String>,
     #[serde(default)]
     python_tags: Vec<String>,
     packages: Vec<PackageForm>,
@@ -154,6 +158,7 @@ struct ProblemForm {
 pub fn to_json(inventory: &Inventory) -> serde_json::Result<String> {
     let document = Document {
         schema: SCHEMA.to_owned(),
+        tables: inventory.tables.clone(),
         artifacts: inventory.artifacts.iter().map(ArtifactForm::from).collect(),
     };
     Ok(in_json(serde_json::to_string_pretty(&document)?))
@@ -184,9 +189,10 @@ pub fn from_json(origin: &str, text: &str) -> Result<Inventory, Error> {
     }
     let document: Document =
         serde_json::from_str(text).map_err(|error| invalid(error.to_string()))?;
+    let tables = document.tables;
     let artifacts = document.artifacts.into_iter().enumerate();
     let artifacts = artifacts
         .map(|(index, form)| form.into_artifact(index).map_err(invalid))
         .collect::<Result<_, _>>()?;
-    Ok(Inventory { artifacts })
+    Ok(Inventory { artifacts, tables })
 }

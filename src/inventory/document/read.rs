@@ -55,6 +55,7 @@ impl ArtifactForm {
                 .cloned()
                 .chain(self.other_platforms)
                 .collect(),
+            platform_tags: self.platform_tags,
             python_tags: self.python_tags,
             platforms: platforms.filter_map(Result::ok).collect(),
             libraries,

@@ -22,6 +22,7 @@ impl From<&Artifact> for ArtifactForm {
             sha256: artifact.sha256.clone(),
             platforms: artifact.platforms.iter().map(ToString::to_string).collect(),
             other_platforms: artifact.other_platforms.clone(),
+            platform_tags: artifact.platform_tags.clone(),
             python_tags: artifact.python_tags.clone(),
             packages: artifact.packages.iter().map(PackageForm::from).collect(),
             files: SeenForm {

@@ -260,6 +260,7 @@ fn artifact(kind: ArtifactKind, input: &str) -> Input {
         sha256: None,
         platforms: Vec::new(),
         other_platforms: Vec::new(),
+        platform_tags: Vec::new(),
         python_tags: Vec::new(),
         packages: Vec::new(),
         libraries: Vec::new(),
@@ -316,6 +317,12 @@ impl Input {
                 Err(_) => self.0.other_platforms.push(text.to_owned()),
             }
         }
+        self
+    }
+
+    /// With these platform tags as written, blanks between them.
+    pub(super) fn written(mut self, tags: &str) -> Self {
+        self.0.platform_tags = tags.split_whitespace().map(str::to_owned).collect();
         self
     }
 
@@ -399,6 +406,7 @@ impl Input {
     pub(super) fn inventory(self) -> Inventory {
         Inventory {
             artifacts: vec![self.0],
+            tables: None,
         }
     }
 
@@ -406,6 +414,7 @@ impl Input {
     pub(super) fn inventory_of(inputs: impl IntoIterator<Item = Self>) -> Inventory {
         Inventory {
             artifacts: inputs.into_iter().map(|input| input.0).collect(),
+            tables: None,
         }
     }
 }

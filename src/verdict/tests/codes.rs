@@ -142,6 +142,10 @@ fn input_cases() -> Vec<Case> {
     let h100 = on("H100", "R580");
     let code = || so().fatbin("sm_80 sm_90", 3);
     let expecting = h100.clone() + "expect-gpu: [pkg]\n";
+    let scoped = |package: &str| {
+        let scope = format!("scopes: [{{package: {package}, levels: {{jit-only: deny}}}}]\n");
+        h100.clone() + &scope
+    };
     let waiving = |until: &str| {
         h100.clone() + "waivers: [{rule: jit-only, reason: r, until: " + until + "}]\n"
     };
@@ -198,6 +202,11 @@ fn input_cases() -> Vec<Case> {
             code: Code::WaiverUnused,
             raises: (of(so().fatbin("sm_90", 1)), waiving("2027-03-01")),
             keeps_quiet: (jit(), waiving("2027-03-01")),
+        },
+        Case {
+            code: Code::ScopeUnused,
+            raises: (of(code()), scoped("other")),
+            keeps_quiet: (of(code()), scoped("pkg")),
         },
     ]
 }
