@@ -18,6 +18,7 @@ mod overlay;
 mod pci;
 mod rows;
 mod spelling;
+mod texts;
 mod toolkit;
 mod yaml;
 
@@ -40,6 +41,7 @@ use gpu::GpuTable;
 use instance::InstanceTable;
 use library::LibraryTable;
 use pci::PciTable;
+use texts::Texts;
 use toolkit::ToolkitTable;
 
 pub use errors::{ApiError, ErrorMatch, ErrorRow, MatchedBy};
@@ -55,48 +57,6 @@ pub use rows::{
     GpuRow, NumberRow, PairedDriver, PtxRow, SmRow, ToolkitRow,
 };
 pub(crate) use spelling::nearest;
-
-/// The texts of the table files.
-#[derive(Debug, Clone, Copy)]
-struct Texts {
-    gpus: &'static str,
-    archs: &'static str,
-    toolkits: &'static str,
-    drivers: &'static str,
-    libraries: &'static str,
-    pci: &'static str,
-    instances: &'static str,
-    compat: &'static str,
-    errors: &'static str,
-}
-
-impl Texts {
-    const BUILTIN: Self = Self {
-        gpus: include_str!("gpus.yaml"),
-        archs: include_str!("archs.yaml"),
-        toolkits: include_str!("toolkits.yaml"),
-        drivers: include_str!("drivers.yaml"),
-        libraries: include_str!("libraries.yaml"),
-        pci: include_str!("pci.yaml"),
-        instances: include_str!("instances.yaml"),
-        compat: include_str!("forward_compat.yaml"),
-        errors: include_str!("errors.yaml"),
-    };
-
-    fn all(&self) -> [&'static str; 9] {
-        [
-            self.gpus,
-            self.archs,
-            self.toolkits,
-            self.drivers,
-            self.libraries,
-            self.pci,
-            self.instances,
-            self.compat,
-            self.errors,
-        ]
-    }
-}
 
 /// The tables.
 #[derive(Debug)]
