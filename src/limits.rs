@@ -22,6 +22,8 @@ pub struct Limits {
     pub metadata_bytes: u64,
     /// Bytes of one archive inside an archive, which must be spooled to be read.
     pub spool_bytes: u64,
+    /// Bytes that the names of kernels take over all inputs of a run, where they are asked for.
+    pub kernel_name_bytes: u64,
 }
 
 impl Limits {
@@ -38,6 +40,7 @@ impl Default for Limits {
             depth: 6,
             metadata_bytes: 64 << 20,
             spool_bytes: 8 << 30,
+            kernel_name_bytes: 256 << 20,
         }
     }
 }
@@ -93,6 +96,9 @@ pub enum LimitHit {
     /// Archives lie in archives too deep.
     #[error("more than {0} archives inside each other (`--max-depth`)")]
     Depth(u32),
+    /// The names of kernels take too much.
+    #[error("the names of kernels take more than {0} bytes (`--max-kernel-names`)")]
+    KernelNames(u64),
 }
 
 impl LimitHit {

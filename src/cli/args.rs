@@ -114,6 +114,10 @@ pub(super) struct Check {
     /// The day on which waivers are judged, `2027-03-01`; today if not given
     #[arg(long, value_name = "DATE")]
     pub(super) today: Option<String>,
+    /// List the kernels of each library for which a GPU finds no code; reads longer, and changes no verdict on
+    /// what can be read
+    #[arg(long)]
+    pub(super) kernels: bool,
     #[command(flatten)]
     pub(super) report: Report,
     #[command(flatten)]
@@ -140,6 +144,9 @@ pub(super) struct Inspect {
     /// The platform of images that are there for several: `linux/amd64`, `linux/arm64/v8`; all of them if not given
     #[arg(long)]
     pub(super) platform: Option<String>,
+    /// List the kernels of each library by name; reads longer
+    #[arg(long)]
+    pub(super) kernels: bool,
     #[command(flatten)]
     pub(super) report: Report,
     #[command(flatten)]
@@ -151,7 +158,8 @@ pub(super) struct Report {
     /// The form of the report
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(super) format: FormatArg,
-    /// Show more: `check` also remarks and waived findings, `inspect` also the megabytes of each architecture
+    /// Show more: `check` also remarks and waived findings, `inspect` also the megabytes of each architecture, both
+    /// every kernel of `--kernels`
     #[arg(long, short)]
     pub(super) verbose: bool,
 }
@@ -198,11 +206,17 @@ pub(super) struct Scan {
     /// Bytes of one archive inside another, which is held in a temporary file; takes `K`, `M`, `G` and `T` too
     #[arg(long, value_name = "BYTES", default_value_t = Bytes(Limits::default().spool_bytes))]
     max_spool: Bytes,
+    /// Bytes that the names of kernels take over all inputs, with `--kernels`; takes `K`, `M`, `G` and `T` too
+    #[arg(long, value_name = "BYTES", default_value_t = Bytes(Limits::default().kernel_name_bytes))]
+    max_kernel_names: Bytes,
 }
 
 impl Scan {
-    pub(super) fn options(&self) -> ScanOptions {
-        let mut options = ScanOptions::default();
+    pub(super) fn options(&self, kernels: bool) -> ScanOptions {
+        let mut options = ScanOptions {
+            kernels,
+            ..ScanOptions::default()
+        };
         if let Some(threads) = self.threads {
             options.threads = threads.into();
         }
@@ -213,6 +227,7 @@ impl Scan {
         limits.metadata_bytes = self.max_metadata.0;
         limits.depth = self.max_depth;
         limits.spool_bytes = self.max_spool.0;
+        limits.kernel_name_bytes = self.max_kernel_names.0;
         options
     }
 }
@@ -415,7 +430,7 @@ mod tests {
             let help = help.render_help().to_string();
             // as wrapped for no terminal
             let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
-            for default in ["1T", "300", "1000000", "64M", "6", "8G"] {
+            for default in ["1T", "300", "1000000", "64M", "6", "8G", "256M"] {
                 let shown = format!("[default: {default}]");
                 assert!(help.contains(&shown), "{name} lacks {shown}");
             }

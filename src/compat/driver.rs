@@ -31,6 +31,17 @@ pub enum Meets {
     No,
 }
 
+/// Whether a driver drives a GPU, as far as drivers drop old ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Drives {
+    /// No branch up to this one dropped it.
+    Yes,
+    /// The last branch that does is this one, and the driver is newer.
+    Dropped(DriverBranch),
+    /// The driver is of no branch that is known, and may have dropped it.
+    Unknown,
+}
+
 impl<'t> Driver<'t> {
     /// A driver with numbers of `os`; Windows drivers have other numbers than Linux drivers of a branch.
     pub fn new(spec: Option<DriverSpec>, os: Os, tables: &'t Tables) -> Self {
@@ -58,38 +69,52 @@ impl<'t> Driver<'t> {
 
     /// The branch, where the tables know it or one below it.
     pub fn branch(&self) -> Option<&'t BranchRow> {
-        let number = match self.spec.as_ref()? {
-            DriverSpec::Branch(branch) => branch.0,
-            DriverSpec::Exact(version) => {
-                if let Some(row) = self.tables.branch_of(version, self.os) {
-                    return Some(row);
-                }
-                version.major()
-            }
-        };
         // what a newer driver accepts includes what an older one does
-        self.tables
-            .branches()
-            .iter()
-            .rev()
-            .find(|row| row.branch.0 <= number)
+        let number = self.at_least()?;
+        let mut known = self.tables.branches().iter().rev();
+        known.find(|row| row.branch <= number)
     }
 
-    /// The branch by number, whether or not the tables know it.
-    pub fn branch_number(&self) -> Option<DriverBranch> {
+    /// Its branch, where the tables know it.
+    pub fn known_branch(&self) -> Option<DriverBranch> {
+        let row = match self.spec.as_ref()? {
+            DriverSpec::Branch(branch) => self.tables.branch(*branch),
+            DriverSpec::Exact(version) => self.tables.branch_of(version, self.os),
+        };
+        row.map(|row| row.branch)
+    }
+
+    /// Its branch; of a number that no branch is known to have, the newest branch that it must be above.
+    pub fn at_least(&self) -> Option<DriverBranch> {
         match self.spec.as_ref()? {
             DriverSpec::Branch(branch) => Some(*branch),
-            DriverSpec::Exact(version) => {
-                let row = self.tables.branch_of(version, self.os);
-                Some(row.map_or(DriverBranch(version.major()), |row| row.branch))
-            }
+            DriverSpec::Exact(version) => self
+                .known_branch()
+                .or_else(|| self.tables.branch_before(version.major(), self.os)),
         }
     }
 
-    /// The last branch that drives GPUs of a capability, where this driver is newer than it.
-    pub fn dropped(&self, cc: ComputeCapability) -> Option<DriverBranch> {
-        let last = self.tables.capability(cc)?.last_branch?;
-        (self.branch_number()? > last).then_some(last)
+    /// Whether it is newer than every driver that the tables know, so that nobody can say what it dropped.
+    pub fn is_beyond_known(&self) -> bool {
+        let newest = self.tables.branches().last().map(|row| row.branch);
+        self.spec.is_some() && self.known_branch().is_none() && self.at_least() >= newest
+    }
+
+    /// Whether it drives GPUs of a capability, as far as drivers drop old ones. A driver that is not given does.
+    pub fn drives(&self, cc: ComputeCapability) -> Drives {
+        let Some(have) = self.at_least() else {
+            return Drives::Yes;
+        };
+        let row = self.tables.capability(cc);
+        // a number that no branch is known to have may be of any between two that are
+        let between =
+            !matches!(self.spec, Some(DriverSpec::Branch(_))) && self.known_branch().is_none();
+        match row.and_then(|row| row.last_branch) {
+            Some(last) if have > last => Drives::Dropped(last),
+            Some(last) if have == last && between => Drives::Unknown,
+            None if self.is_beyond_known() => Drives::Unknown,
+            _ => Drives::Yes,
+        }
     }
 
     /// The CUDA version that the driver reports, or one that it is at least.
@@ -105,6 +130,13 @@ impl<'t> Driver<'t> {
         // PTX newer than every table is newer than every driver that the tables know
         let needed = isa.and_then(|isa| self.tables.ptx(isa)).map(|row| row.cuda);
         matches!((needed, self.cuda()), (Some(needed), Some(cuda)) if needed <= cuda)
+    }
+
+    /// The newest PTX that its compiler accepts; none where no driver is given.
+    pub fn newest_isa(&self) -> Option<PtxIsa> {
+        let cuda = self.cuda()?;
+        let rows = self.tables.ptx_rows().iter();
+        rows.filter(|row| row.cuda <= cuda).map(|row| row.isa).max()
     }
 
     /// Whether it unpacks payloads of `coding`.
@@ -130,7 +162,7 @@ impl<'t> Driver<'t> {
         if let (DriverSpec::Exact(have), DriverSpec::Exact(need)) = (spec, floor) {
             return if have >= need { Meets::Yes } else { Meets::No };
         }
-        let (Some(have), Some(need)) = (self.branch_number(), self.number_of(floor)) else {
+        let (Some(have), Some(need)) = (self.at_least(), self.number_of(floor)) else {
             return Meets::No;
         };
         match (have.cmp(&need), floor) {
@@ -145,7 +177,7 @@ impl<'t> Driver<'t> {
             spec: Some(spec.clone()),
             ..self.clone()
         }
-        .branch_number()
+        .at_least()
     }
 
     /// Which of two floors is higher.
@@ -229,10 +261,72 @@ mod tests {
     #[test]
     fn windows_numbers_are_of_other_branches() {
         let driver = driver("551.61", Os::Windows);
-        assert_eq!(driver.branch_number(), Some(DriverBranch(550)));
+        assert_eq!(driver.at_least(), Some(DriverBranch(550)));
         assert_eq!(driver.cuda().unwrap().to_string(), "12.4");
         assert_eq!(driver.meets(&floor("528.33")), Meets::Yes);
         assert_eq!(driver.meets(&floor("R570")), Meets::No);
+    }
+
+    // drivers.yaml: Windows numbers of R595 end at 597 and those of R610 begin at 610; R620 is the newest branch.
+    #[test]
+    fn a_number_of_no_known_branch_is_above_the_one_before_it_and_no_more() {
+        use Os::{Linux, Windows};
+        for (spec, os, at_least, beyond) in [
+            ("999.1", Windows, 620, true),
+            ("621.10", Windows, 620, true),
+            ("620.70", Windows, 620, false),
+            ("600.10", Windows, 595, false),
+            // no branch is called by these Windows numbers: R615 begins at 616, R590 at 591
+            ("615.10", Windows, 610, false),
+            ("590.10", Windows, 580, false),
+            ("999.10.01", Linux, 620, true),
+            ("621.10.01", Linux, 620, true),
+            ("620.70.06", Linux, 620, false),
+            ("585.10.01", Linux, 580, false),
+            ("R999", Linux, 999, true),
+            ("R620", Linux, 620, false),
+        ] {
+            let driver = driver(spec, os);
+            assert_eq!(driver.at_least(), Some(DriverBranch(at_least)), "{spec}");
+            assert_eq!(driver.is_beyond_known(), beyond, "{spec} on {os}");
+        }
+        let newer = driver("999.1", Windows);
+        assert_eq!(newer.meets(&floor("R620")), Meets::Yes);
+        assert_eq!(newer.meets(&floor("R621")), Meets::No);
+        assert!(newer.unpacks(Coding::Zstd));
+        assert!(newer.accepts_isa(Some("9.5".parse().unwrap())));
+        assert_eq!(
+            driver("600.10", Windows).cuda().unwrap().to_string(),
+            "13.2"
+        );
+    }
+
+    // archs.yaml: R580 is the last branch for 7.0 and below; none is for 7.5 and above.
+    #[test]
+    fn a_driver_of_no_known_branch_may_have_dropped_a_gpu() {
+        use Os::{Linux, Windows};
+        let dropped = Drives::Dropped(DriverBranch(580));
+        for (spec, os, cc, drives) in [
+            ("R580", Linux, "6.1", Drives::Yes),
+            ("R590", Linux, "6.1", dropped),
+            ("R999", Linux, "6.1", dropped),
+            ("999.1", Windows, "6.1", dropped),
+            ("585.10", Windows, "6.1", Drives::Unknown),
+            ("585.10.01", Linux, "6.1", Drives::Unknown),
+            ("585.10.01", Linux, "7.5", Drives::Yes),
+            ("582.10", Windows, "6.1", Drives::Yes),
+            ("591.44", Windows, "6.1", dropped),
+            ("R620", Linux, "7.5", Drives::Yes),
+            ("R999", Linux, "7.5", Drives::Unknown),
+            ("999.10.01", Linux, "7.5", Drives::Unknown),
+            ("999.1", Windows, "12.0", Drives::Unknown),
+            ("600.10", Windows, "7.5", Drives::Yes),
+        ] {
+            let found = driver(spec, os).drives(cc.parse().unwrap());
+            assert_eq!(found, drives, "{spec} on {os} and {cc}");
+        }
+        let not_given = Driver::new(None, Linux, Tables::builtin());
+        assert_eq!(not_given.drives("6.1".parse().unwrap()), Drives::Yes);
     }
 
     #[test]

@@ -113,8 +113,11 @@ pub fn forward(
     if host.os() != Os::Linux {
         return Forward::Fails(ForwardFailure::System);
     }
-    let Some(number) = host.branch_number() else {
-        return Forward::Unknown(ForwardUnsure::NoDriver);
+    let Some(number) = host.known_branch() else {
+        return Forward::Unknown(match host.spec() {
+            None => ForwardUnsure::NoDriver,
+            Some(_) => ForwardUnsure::Host,
+        });
     };
     let (Some(cuda), Some(branch)) = (package.gives(tables), package.branch(tables)) else {
         return Forward::Unknown(ForwardUnsure::Package);

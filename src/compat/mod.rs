@@ -13,7 +13,7 @@ mod runs;
 /// Claims about CUDA compatibility that are often heard, and what is true of them.
 pub const FOLKLORE: &str = include_str!("FOLKLORE.md");
 
-pub use driver::{Driver, Meets, first_driver};
+pub use driver::{Driver, Drives, Meets, first_driver};
 pub use forward::{Forward, ForwardFailure, ForwardUnsure, Package, forward, user_mode};
 pub use require::{
     Accepted, Answer, ENFORCED, ENFORCED_SOURCE, Host, Unmet, Unsure, accepted, requirements_met,

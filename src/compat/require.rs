@@ -365,7 +365,7 @@ fn cuda(driver: &Driver<'_>) -> Result<Known, Unsure> {
         from: Numbers::new([row.cuda.major, row.cuda.minor].map(u64::from)),
         below: None,
         // of a branch that is not listed, the one below says the least
-        exact: driver.branch_number() == Some(row.branch),
+        exact: driver.known_branch() == Some(row.branch),
     })
 }
 

@@ -3,9 +3,12 @@
 //! Reads what a gate needs: target, suffix, toolkit, whether it is relocatable and whether it holds any
 //! kernel. Format: FORMAT.md §7 (both ABIs, measured on CUDA 11.8 to 13.5).
 
+mod symbols;
+
 use crate::cuda::{ComputeCapability, SmTarget, Suffix, ToolkitVersion};
 
 use super::le::{c_str, range, u16_at, u32_at, u64_at};
+pub(super) use symbols::NoNames;
 
 /// Bytes that [`CubinHead::parse`] needs.
 pub(super) const HEAD_LEN: usize = 64;
@@ -175,6 +178,7 @@ struct Section {
     kind: u32,
     offset: u64,
     len: u64,
+    link: u32,
 }
 
 /// The whole of a cubin, or its beginning and its section table.
@@ -221,6 +225,7 @@ impl<'a> Cubin<'a> {
                         kind: u32_at(row, 4)?,
                         offset: u64_at(row, 24)?,
                         len: u64_at(row, 32)?,
+                        link: u32_at(row, 40)?,
                     }
                 } else {
                     Section {
@@ -228,6 +233,7 @@ impl<'a> Cubin<'a> {
                         kind: u32_at(row, 4)?,
                         offset: u32_at(row, 16)?.into(),
                         len: u32_at(row, 20)?.into(),
+                        link: u32_at(row, 24)?,
                     }
                 })
             })

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-use super::compiler::MARK;
+use super::compiler::{MARK, NVRTC_MARK};
 use super::fatbin::MAGIC;
 use super::le::{u32_at, u64_at};
 
@@ -26,21 +26,26 @@ pub(super) enum Signature {
     DeviceLink,
     /// The text by which a compiler names its release.
     Compiler,
+    /// A message of NVRTC's.
+    Nvrtc,
 }
 
-const SIGNATURES: [(Signature, &[u8]); 6] = [
+const COUNT: usize = 7;
+
+const SIGNATURES: [(Signature, &[u8]); COUNT] = [
     (Signature::Fatbin, &MAGIC),
     (Signature::Elf, b"\x7fELF"),
     (Signature::ZstdFrame, &[0x28, 0xb5, 0x2f, 0xfd]),
     (Signature::Ptx, b".version"),
     (Signature::DeviceLink, &[0xb1, 0x43, 0x62, 0x46, 2, 0, 0, 0]),
     (Signature::Compiler, MARK),
+    (Signature::Nvrtc, NVRTC_MARK),
 ];
 
 /// Bytes that must be kept for the next piece of input, so that no signature is cut.
 pub(super) const OVERLAP: usize = 7;
 
-static FINDERS: LazyLock<[(Signature, Finder<'static>); 6]> =
+static FINDERS: LazyLock<[(Signature, Finder<'static>); COUNT]> =
     LazyLock::new(|| SIGNATURES.map(|(signature, needle)| (signature, Finder::new(needle))));
 
 /// Hits in one piece of input, each signature searched at most once over every byte.
@@ -48,7 +53,7 @@ static FINDERS: LazyLock<[(Signature, Finder<'static>); 6]> =
 pub(super) struct Hits<'d> {
     data: &'d [u8],
     /// For each signature, the first hit that was not passed yet; `data.len()` where there is none.
-    next: [usize; 6],
+    next: [usize; COUNT],
     searched: bool,
 }
 
@@ -56,7 +61,7 @@ impl<'d> Hits<'d> {
     pub(super) fn new(data: &'d [u8]) -> Self {
         Self {
             data,
-            next: [0; 6],
+            next: [0; COUNT],
             searched: false,
         }
     }

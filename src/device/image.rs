@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use crate::cuda::{PtxIsa, SmTarget};
 
@@ -103,6 +104,11 @@ pub struct ImageKey {
 }
 
 impl ImageKey {
+    /// Whether it is machine code or PTX, whose kernels have names that can be read.
+    pub(super) const fn is_code(&self) -> bool {
+        matches!(self.kind, ImageKind::Cubin) || self.kind.is_ptx()
+    }
+
     /// The name of its target in the spelling of its kind: `sm_90a` or `compute_90a`.
     pub fn target_name(&self) -> Option<String> {
         self.target.map(|target| {
@@ -188,4 +194,7 @@ pub struct FatbinClass {
     pub first: u64,
     /// A bounded sample of the identifiers stored in their entries.
     pub names: Vec<String>,
+    /// The names of the kernels in any of them, as linkers know them, ascending; none where they were not read:
+    /// nobody asked, or it is PTX or a zstd frame outside fatbins.
+    pub kernels: Option<Vec<Arc<str>>>,
 }

@@ -14,6 +14,7 @@ use super::cubin::{
 };
 use super::fatbin::Entry;
 use super::image::{HeaderClaim, ImageKey, ImageKind};
+use super::kernels::{NAMED_MAX, NamedImage, table_of_large};
 use super::owner::{Owner, Recogniser};
 use super::payload::{Coding, Peek, Piece};
 use super::ptx;
@@ -22,8 +23,8 @@ use super::ptx;
 const SMALL_CUBIN: u64 = 16 << 10;
 /// Up to this size a cubin is unpacked whole to find its suffix or the first toolkit of a library.
 const WHOLE_CUBIN_MAX: u64 = 8 << 20;
-/// What is unpacked at most of a concatenated entry.
-const CONCAT_MAX: u64 = 1 << 30;
+/// What is unpacked at most of a concatenated entry, or for the names of kernels.
+const UNPACKED_MAX: u64 = 1 << 30;
 /// Beginning of a cubin in a zstd frame that is kept (the note was seen up to 3.2 MB into a cubin).
 const FRAME_HEAD: u64 = 4 << 20;
 /// What is unpacked at most of a zstd frame outside fatbins, to reach the section table at its end.
@@ -46,6 +47,8 @@ pub(super) struct Notes<'r> {
     pub(super) problems: Vec<(ProblemKind, String)>,
     /// Whose the kernels are.
     pub(super) owner: Owner,
+    /// The names of the kernels, where they are asked for.
+    pub(super) kernels: Option<Vec<String>>,
     recogniser: Recogniser<'r>,
 }
 
@@ -54,6 +57,23 @@ impl<'r> Notes<'r> {
         Self {
             recogniser,
             ..Self::default()
+        }
+    }
+
+    /// Takes note of the names of kernels too.
+    pub(super) fn naming_kernels(mut self, asked: bool) -> Self {
+        self.kernels = asked.then(Vec::new);
+        self
+    }
+
+    /// Takes note of the kernels of an image, where they are asked for.
+    pub(super) fn name_kernels(&mut self, image: &NamedImage<'_>) {
+        let Some(names) = &mut self.kernels else {
+            return;
+        };
+        match image.kernels() {
+            Ok(kernels) => names.extend(kernels),
+            Err(problem) => self.problems.push(problem),
         }
     }
 
@@ -80,18 +100,23 @@ impl<'r> Notes<'r> {
 pub(super) struct Inspection {
     entry: Entry,
     peek: Peek,
+    /// Of each image of which something is collected, how many bytes say what it is. What is collected beyond
+    /// that is there for the names of its kernels only, so that asking for them changes no verdict.
+    heads: Vec<usize>,
     /// Stored bytes before the padding, which is not part of a compressed payload.
     left: u64,
 }
 
 impl Inspection {
     /// Decides what of the payload of `entry` to look at; `toolkit_known` saves unpacking a cubin for it.
-    /// At most `limit` bytes of a compressed payload are unpacked.
-    pub(super) fn new(entry: Entry, toolkit_known: bool, limit: u64) -> Self {
+    /// At most `limit` bytes of a compressed payload are unpacked. `names` asks for those of kernels.
+    pub(super) fn new(entry: Entry, toolkit_known: bool, names: bool, limit: u64) -> Self {
         // All parts of a concatenated entry are held at once, and share what one entry may take.
         let mut left = WHOLE_CUBIN_MAX;
+        let mut left_named = if names { NAMED_MAX } else { 0 };
         let mut toolkit_known = toolkit_known;
         let mut pieces = Vec::new();
+        let mut heads = Vec::new();
         let single = entry.parts.is_empty().then_some((0, &entry));
         for (offset, image) in entry
             .parts
@@ -99,25 +124,35 @@ impl Inspection {
             .map(|(offset, part)| (*offset, part))
             .chain(single)
         {
-            let Some((piece, len)) = Piece::for_image(image, offset, toolkit_known, left) else {
+            let Some((head, len)) = head_len(image, toolkit_known, left) else {
                 continue;
             };
             toolkit_known |= image.kind == ImageKind::Cubin && len == image.unpacked_len;
             left -= len.min(left);
-            pieces.push(piece);
+            let named = image.unpacked_len.min(left_named);
+            left_named -= named;
+            let named = usize::try_from(named).unwrap_or_default();
+            pieces.push(Piece::new(offset, head.max(named)));
+            heads.push(head);
         }
-        let most = if entry.parts.is_empty() {
+        let most = if entry.parts.is_empty() && !names {
             WHOLE_CUBIN_MAX
         } else {
-            CONCAT_MAX
+            UNPACKED_MAX
         };
         let limit = if entry.coding == Coding::None {
             u64::MAX
         } else {
             limit.min(most)
         };
+        let large = entry.parts.is_empty() && entry.unpacked_len > NAMED_MAX;
+        let mut peek = Peek::new(entry.coding, pieces, limit);
+        if names && large && entry.kind == ImageKind::Cubin {
+            peek = peek.followed_by(table_of_large);
+        }
         Self {
-            peek: Peek::new(entry.coding, pieces, limit),
+            peek,
+            heads,
             left: entry.stored_len,
             entry,
         }
@@ -144,40 +179,52 @@ impl Inspection {
 
     /// The images of the entry. `truncated` says that the payload did not pass whole.
     pub(super) fn finish(self, truncated: bool, notes: &mut Notes<'_>) -> Vec<Resolved> {
-        let Self { entry, peek, .. } = self;
+        let Self {
+            entry, peek, heads, ..
+        } = self;
         let (pieces, error) = peek.finish();
         if let Some(error) = error {
             notes
                 .problems
                 .push((ProblemKind::UnreadablePayload, error.detail().to_owned()));
         }
-        let mut pieces = pieces.into_iter();
+        // behind those of the images
+        let table = pieces.get(heads.len()).cloned();
+        let mut pieces = pieces.into_iter().zip(heads);
         let readable = error.is_none() && !truncated;
-        if entry.parts.is_empty() {
-            let head = if wants_payload(entry.kind) {
+        let mut resolve_next = |image: &Entry, bytes: u64| {
+            let next = if wants_payload(image.kind) {
                 pieces.next()
             } else {
                 None
             };
-            return vec![Resolved {
-                key: resolve(&entry, head.as_deref().unwrap_or_default(), readable, notes),
-                bytes: entry.stored_len,
-            }];
+            let (payload, head) = next.unwrap_or_default();
+            let key = resolve(
+                image,
+                payload.get(..head).unwrap_or(&payload),
+                readable,
+                notes,
+            );
+            // what is not of its kind is said already
+            if readable && key.is_code() && notes.kernels.is_some() && notes.problems.is_empty() {
+                notes.name_kernels(&NamedImage {
+                    kind: key.kind,
+                    beginning: &payload,
+                    table: table.as_deref(),
+                    len: image.unpacked_len,
+                });
+            }
+            Resolved { key, bytes }
+        };
+        if entry.parts.is_empty() {
+            return vec![resolve_next(&entry, entry.stored_len)];
         }
         let unpacked: u64 = entry.parts.iter().map(|(_, part)| part.unpacked_len).sum();
         entry
             .parts
             .iter()
             .map(|(_, part)| {
-                let head = if wants_payload(part.kind) {
-                    pieces.next()
-                } else {
-                    None
-                };
-                Resolved {
-                    key: resolve(part, head.as_deref().unwrap_or_default(), readable, notes),
-                    bytes: share(entry.stored_len, part.unpacked_len, unpacked),
-                }
+                resolve_next(part, share(entry.stored_len, part.unpacked_len, unpacked))
             })
             .collect()
     }
@@ -196,25 +243,18 @@ const fn wants_payload(kind: ImageKind) -> bool {
     )
 }
 
-impl Piece {
-    /// What to collect of an image at `offset`, and how many bytes; of a cubin whole, `most` at most.
-    fn for_image(
-        entry: &Entry,
-        offset: u64,
-        toolkit_known: bool,
-        most: u64,
-    ) -> Option<(Self, u64)> {
-        let len = entry.unpacked_len;
-        let want = match entry.kind {
-            ImageKind::Ptx | ImageKind::RelocatablePtx => ptx::HEAD_MAX as u64,
-            ImageKind::Cubin if len <= SMALL_CUBIN => len,
-            ImageKind::Cubin if needs_whole(entry, toolkit_known) && len <= most => len,
-            ImageKind::Cubin => HEAD_LEN as u64,
-            _ => return None,
-        };
-        let want = want.min(len);
-        Some((Self::new(offset, usize::try_from(want).ok()?), want))
-    }
+/// How many bytes of an image say what it is, as a length in memory too; of a cubin whole, `most` at most.
+fn head_len(entry: &Entry, toolkit_known: bool, most: u64) -> Option<(usize, u64)> {
+    let len = entry.unpacked_len;
+    let want = match entry.kind {
+        ImageKind::Ptx | ImageKind::RelocatablePtx => ptx::HEAD_MAX as u64,
+        ImageKind::Cubin if len <= SMALL_CUBIN => len,
+        ImageKind::Cubin if needs_whole(entry, toolkit_known) && len <= most => len,
+        ImageKind::Cubin => HEAD_LEN as u64,
+        _ => return None,
+    };
+    let want = want.min(len);
+    Some((usize::try_from(want).ok()?, want))
 }
 
 /// Whether only the cubin's sections can tell what is wanted of it.

@@ -10,6 +10,7 @@ mod host;
 mod hunt;
 mod image;
 mod inspect;
+mod kernels;
 mod le;
 mod lz4;
 mod owner;

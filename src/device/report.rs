@@ -72,14 +72,25 @@ pub struct DeviceReport {
     pub toolkits: BTreeSet<ToolkitVersion>,
     /// Releases that a program or a library names where it is, or holds, a compiler or another tool of CUDA's.
     pub compilers: BTreeSet<ToolkitVersion>,
+    /// Whether messages of NVRTC's are in it: beside a release, NVRTC is linked into it.
+    pub nvrtc: bool,
     /// What could not be read, by offset.
     pub problems: Vec<DeviceProblem>,
+    /// Bytes that the names of kernels take; more than the scanner was given where not all are held.
+    pub kernel_name_bytes: u64,
 }
 
 impl DeviceReport {
     /// Whether there is any device code.
     pub fn has_device_code(&self) -> bool {
         !self.classes.is_empty()
+    }
+
+    /// Drops the names of kernels.
+    pub fn forget_kernels(&mut self) {
+        for class in &mut self.classes {
+            class.kernels = None;
+        }
     }
 }
 
@@ -151,7 +162,7 @@ impl Scanned {
             .collect();
         let mut classes = found
             .tally
-            .classes(place, |offset| linked.contains(&offset));
+            .classes(&found.kernels, place, |offset| linked.contains(&offset));
         if !host.format.is_linked() {
             // text by itself, or input of a linker
             found.compilers.clear();
@@ -177,7 +188,9 @@ impl Scanned {
             classes,
             toolkits: found.toolkits,
             compilers: found.compilers,
+            nvrtc: found.nvrtc,
             problems: listed,
+            kernel_name_bytes: found.kernels.taken(),
         }
     }
 }

@@ -3,10 +3,11 @@
 //! Sections are known only when the whole file has passed, so every fatbin leaves a small row until then:
 //! 23,531 fatbins of one library cost less than a megabyte.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::image::{FatbinClass, ImageKey, ImageTally, Place};
 use super::inspect::Resolved;
+use super::kernels::Kernels;
 
 /// Fatbins and bare images of one file that are counted at most.
 const UNITS_MAX: usize = 1 << 20;
@@ -44,6 +45,8 @@ pub(super) struct Unit {
     pub(super) owner: Option<u16>,
     pub(super) images: Images,
     pub(super) names: Vec<String>,
+    /// The numbers of its kernels' names, where they were read.
+    pub(super) kernels: Option<BTreeSet<u32>>,
 }
 
 /// The images of a unit: how many there are of each, and their bytes.
@@ -68,6 +71,9 @@ impl Images {
     }
 }
 
+/// The number of a signature, the place, whether a device link made it.
+type ClassKey = (usize, Place, bool);
+
 #[derive(Debug)]
 struct Row {
     start: u64,
@@ -75,6 +81,7 @@ struct Row {
     signature: usize,
     /// Where the bytes of its images begin in `Tally::bytes`, in the order of the signature.
     bytes_at: usize,
+    kernels: Option<BTreeSet<u32>>,
 }
 
 /// Everything found in one file.
@@ -136,6 +143,7 @@ impl Tally {
             end: unit.end,
             signature,
             bytes_at,
+            kernels: unit.kernels,
         });
         Ok(())
     }
@@ -150,9 +158,10 @@ impl Tally {
     }
 
     /// The classes, by first offset. `place` tells where an offset lies, `linked` whether a device link
-    /// made the fatbin at that offset.
+    /// made the fatbin at that offset; `kernels` has the names of their kernels.
     pub(super) fn classes(
         &self,
+        kernels: &Kernels,
         place: impl Fn(u64) -> Place,
         linked: impl Fn(u64) -> bool,
     ) -> Vec<FatbinClass> {
@@ -162,35 +171,45 @@ impl Tally {
                 *slot = signature;
             }
         }
-        let mut classes: BTreeMap<(usize, Place, bool), FatbinClass> = BTreeMap::new();
+        let mut classes: BTreeMap<ClassKey, FatbinClass> = BTreeMap::new();
+        let mut named: BTreeMap<ClassKey, Option<BTreeSet<u32>>> = BTreeMap::new();
         for row in &self.rows {
             let Some((flags, keys)) = signatures.get(row.signature) else {
                 continue;
             };
             let (place, linked) = (place(row.start), linked(row.start));
-            let class = classes
-                .entry((row.signature, place.clone(), linked))
-                .or_insert_with(|| FatbinClass {
-                    bare: flags.bare,
-                    relocatable: place.is_relocatable()
-                        || keys.iter().any(|(key, _)| key.relocatable),
-                    place,
-                    device_linked: linked,
-                    damaged: flags.damaged,
-                    owner: flags.owner,
-                    images: keys
-                        .iter()
-                        .map(|&(key, per_fatbin)| ImageTally {
-                            key,
-                            per_fatbin,
-                            bytes: 0,
-                        })
-                        .collect(),
-                    count: 0,
-                    bytes: 0,
-                    first: row.start,
-                    names: self.names.get(row.signature).cloned().unwrap_or_default(),
-                });
+            let key = (row.signature, place.clone(), linked);
+            if kernels.are_asked() {
+                let of_class = named
+                    .entry(key.clone())
+                    .or_insert_with(|| Some(BTreeSet::new()));
+                // those of a part would be taken for all of them
+                match (of_class.as_mut(), &row.kernels) {
+                    (Some(of_class), Some(more)) => of_class.extend(more),
+                    _ => *of_class = None,
+                }
+            }
+            let class = classes.entry(key).or_insert_with(|| FatbinClass {
+                bare: flags.bare,
+                relocatable: place.is_relocatable() || keys.iter().any(|(key, _)| key.relocatable),
+                place,
+                device_linked: linked,
+                damaged: flags.damaged,
+                owner: flags.owner,
+                images: keys
+                    .iter()
+                    .map(|&(key, per_fatbin)| ImageTally {
+                        key,
+                        per_fatbin,
+                        bytes: 0,
+                    })
+                    .collect(),
+                count: 0,
+                bytes: 0,
+                first: row.start,
+                names: self.names.get(row.signature).cloned().unwrap_or_default(),
+                kernels: None,
+            });
             class.count += 1;
             class.bytes = class
                 .bytes
@@ -198,6 +217,11 @@ impl Tally {
             let bytes = self.bytes.get(row.bytes_at..).unwrap_or_default();
             for (image, bytes) in class.images.iter_mut().zip(bytes) {
                 image.bytes = image.bytes.saturating_add(*bytes);
+            }
+        }
+        for (key, ids) in named {
+            if let (Some(class), Some(ids)) = (classes.get_mut(&key), ids) {
+                class.kernels = Some(kernels.named(&ids));
             }
         }
         let mut classes: Vec<FatbinClass> = classes.into_values().collect();

@@ -29,16 +29,11 @@ pub(super) fn error(pasted: &str, tables: &Tables) -> Found {
 fn facts(row: &ErrorRow) -> Vec<Fact> {
     let ground = Ground::new(row.evidence, &row.sources, row.note.as_ref());
     let api = |error: &ApiError| format!("{} {}", error.number, error.name);
-    // the evidence is that of numbers and texts; what they mean is said by no source in one piece
-    let said = Ground {
-        evidence: None,
-        sources: Vec::new(),
-        ..ground.clone()
-    };
+    let advice = Ground::new(row.advised, &row.advice, row.note.as_ref());
     let mut facts = vec![
-        said.noted(said.one("meaning", &row.meaning)),
-        said.one("cause", &row.cause),
-        said.maybe("how-to-tell", row.tell.as_ref()),
+        advice.noted(advice.one("meaning", &row.meaning)),
+        advice.one("cause", &row.cause),
+        advice.maybe("how-to-tell", row.tell.as_ref()),
         ground.many("runtime-error", row.runtime.iter().map(api)),
         ground.many("driver-error", row.driver.iter().map(api)),
     ];
@@ -46,6 +41,8 @@ fn facts(row: &ErrorRow) -> Vec<Fact> {
         facts.push(ground.one("old-runtime-number", was));
     }
     facts.push(ground.many("texts", &row.texts));
-    facts.push(said.many("rules", &row.codes));
+    let rules =
+        Ground::rule("the rules of `smgate check`; `smgate explain CODE` says what each sees");
+    facts.push(rules.many("rules", &row.codes));
     facts
 }

@@ -13,7 +13,7 @@ mod toolkit;
 
 use serde::Serialize;
 
-use crate::tables::{Evidence, Tables, nearest};
+use crate::tables::{Evidence, Origin, Tables, nearest};
 
 /// What is looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -110,18 +110,6 @@ pub struct Candidate {
     pub pci: Option<String>,
 }
 
-/// The tables that an answer is from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct Origin {
-    /// The day of the facts.
-    pub as_of: String,
-    /// SHA-256 of the tables, the overlay included.
-    pub sha256: String,
-    /// The file of the overlay.
-    pub overlay: Option<String>,
-}
-
 /// The answer to one look-up: `smgate/facts/1`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
@@ -182,11 +170,7 @@ pub fn look_up(kind: Kind, name: &str, tables: &Tables) -> Answer {
         facts,
         candidates,
         nearest,
-        tables: Origin {
-            as_of: tables.as_of().to_owned(),
-            sha256: tables.digest().to_owned(),
-            overlay: tables.overlay().map(|overlay| overlay.origin.clone()),
-        },
+        tables: tables.origin(),
     }
 }
 

@@ -279,6 +279,9 @@ fn a_driver_names_the_gpus_and_toolkits_that_it_takes() {
     let nearest = |name| look_up(Kind::Driver, name, Tables::builtin()).nearest;
     assert_eq!(nearest("R552"), ["R550", "R555"]);
     assert_eq!(nearest("999.10.1"), ["R620"]);
+    // no Windows number of R620 above 620 has been seen
+    assert_eq!(nearest("999.1"), ["R620"]);
+    assert_eq!(nearest("621.10"), ["R620"]);
 }
 
 // Specifications of EC2 accelerated computing instances
@@ -356,6 +359,11 @@ fn every_row_of_every_table_is_answered() {
             let grounded =
                 fact.evidence.is_none() || fact.value.is_none() || !fact.sources.is_empty();
             assert!(grounded && !fact.overlay, "{name}: {fact:?}");
+            // also what an error means and how to tell its causes apart
+            assert!(
+                kind != Kind::Error || fact.evidence.is_some(),
+                "{name}: {fact:?}"
+            );
         }
         if answer.status == Status::Ambiguous {
             assert!(answer.candidates.len() > 1, "{name}: {answer:?}");

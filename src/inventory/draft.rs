@@ -34,6 +34,7 @@ impl Draft {
                 sha256: None,
                 platforms: Vec::new(),
                 other_platforms: Vec::new(),
+                platform_tags: Vec::new(),
                 python_tags: Vec::new(),
                 packages: Vec::new(),
                 libraries: Vec::new(),

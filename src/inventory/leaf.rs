@@ -2,10 +2,11 @@
 
 use std::io::Read;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::archive::{Fault, Kind, SharedBytes, Zip, spool};
 use crate::device::{DeviceReport, HostFormat, SNIFF_LEN, Scanned, Scanner, worth_scanning};
-use crate::limits::Budget;
+use crate::limits::{Budget, Limits};
 use crate::locator::Locator;
 use crate::problem::{Extent, Problem};
 use crate::source::is_named_wheel;
@@ -42,6 +43,33 @@ impl Input {
     }
 }
 
+/// What every file of a run is read with.
+pub(super) struct Means<'t> {
+    pub(super) budget: Budget,
+    pub(super) tables: &'t Tables,
+    /// Whether to read the names of kernels.
+    pub(super) kernels: bool,
+    /// Bytes that the names of kernels take in all files so far.
+    pub(super) names: AtomicU64,
+}
+
+impl<'t> Means<'t> {
+    pub(super) fn new(limits: Limits, tables: &'t Tables, kernels: bool) -> Self {
+        Self {
+            budget: Budget::new(limits),
+            tables,
+            kernels,
+            names: AtomicU64::new(0),
+        }
+    }
+
+    /// Counts `more` bytes of names of kernels, and says whether the run has more than it may.
+    pub(super) fn are_too_many_names(&self, more: u64) -> bool {
+        let before = self.names.fetch_add(more, Ordering::Relaxed);
+        before.saturating_add(more) > self.budget.limits().kernel_name_bytes
+    }
+}
+
 /// What a file turned out to be.
 #[derive(Debug)]
 pub(super) enum Leaf {
@@ -56,12 +84,8 @@ pub(super) enum Leaf {
 }
 
 /// Reads a file. `buffer` is scratch space.
-pub(super) fn read(
-    file: &File,
-    budget: &Budget,
-    tables: &Tables,
-    buffer: &mut [u8],
-) -> (Leaf, Vec<Problem>) {
+pub(super) fn read(file: &File, means: &Means<'_>, buffer: &mut [u8]) -> (Leaf, Vec<Problem>) {
+    let budget = &means.budget;
     let File {
         input,
         path: name,
@@ -71,7 +95,7 @@ pub(super) fn read(
     } = file;
     let size = *size;
     let Some(named) = NamedZip::of(name) else {
-        return read_data(input, name, size, at, budget, tables, buffer);
+        return read_data(input, name, size, at, means, buffer);
     };
     // pip and Python find a zip archive by its end, whatever stands before it
     match hold(input, size, budget) {
@@ -80,7 +104,7 @@ pub(super) fn read(
         }
         Ok(bytes) => {
             let input = Input::Bytes(bytes);
-            read_data(&input, name, size, at, budget, tables, buffer)
+            read_data(&input, name, size, at, means, buffer)
         }
         Err(fault) => (Leaf::Unopened, vec![fault.at(at.clone(), Extent::Member)]),
     }
@@ -128,25 +152,24 @@ fn read_data(
     name: &str,
     size: u64,
     at: &Locator,
-    budget: &Budget,
-    tables: &Tables,
+    means: &Means<'_>,
     buffer: &mut [u8],
 ) -> (Leaf, Vec<Problem>) {
     // what can be read from its end is not copied for that
     let held = match input {
         Input::Member(..) => None,
-        Input::Bytes(_) | Input::Path(_) => Some(|| hold(input, size, budget)),
+        Input::Bytes(_) | Input::Path(_) => Some(|| hold(input, size, &means.budget)),
     };
     let looked = input
-        .open(budget)
+        .open(&means.budget)
         .map_err(Unread::from)
-        .and_then(|mut reader| look(&mut *reader, held, name, size, budget, tables, buffer));
+        .and_then(|mut reader| look(&mut *reader, held, name, size, means, buffer));
     match looked {
         Ok(Looked::Scanned(mut passed)) => {
             if passed.fault.is_none() {
-                passed.fault = look_again(&mut passed.scanned, input, budget, buffer).err();
+                passed.fault = look_again(&mut passed.scanned, input, &means.budget, buffer).err();
             }
-            passed.finish(at)
+            passed.finish(at, means)
         }
         Ok(Looked::Zip(bytes)) => (Leaf::Zip(bytes), Vec::new()),
         Ok(Looked::Unopened) => (Leaf::Unopened, Vec::new()),
@@ -181,8 +204,11 @@ pub(super) struct Passed {
 
 impl Passed {
     /// The report, and what could not be read.
-    pub(super) fn finish(self, at: &Locator) -> (Leaf, Vec<Problem>) {
-        let report = self.scanned.report();
+    pub(super) fn finish(self, at: &Locator, means: &Means<'_>) -> (Leaf, Vec<Problem>) {
+        let mut report = self.scanned.report();
+        if means.are_too_many_names(report.kernel_name_bytes) {
+            report.forget_kernels();
+        }
         let mut problems: Vec<Problem> = report
             .problems
             .iter()
@@ -224,10 +250,15 @@ pub(super) fn look(
     held: Option<impl FnOnce() -> Result<SharedBytes, Fault>>,
     name: &str,
     size: u64,
-    budget: &Budget,
-    tables: &Tables,
+    means: &Means<'_>,
     buffer: &mut [u8],
 ) -> Result<Looked, Unread> {
+    let Means {
+        budget,
+        tables,
+        kernels,
+        ..
+    } = means;
     let (filled, mut ended) = fill(reader, buffer, SNIFF_LEN)?;
     let head = buffer.get(..filled).unwrap_or_default();
     let kind = Kind::sniff(head);
@@ -255,6 +286,9 @@ pub(super) fn look(
     let mut scanner = Scanner::new(Some(size))
         .with_recogniser(&recognise)
         .named(name);
+    if *kernels {
+        scanner = scanner.with_kernels(budget.limits().kernel_name_bytes);
+    }
     scanner.feed(head);
     let mut fault = None;
     while !ended {

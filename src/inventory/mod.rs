@@ -29,6 +29,7 @@ use crate::device::{FatbinClass, ForwardNote, HostFormat};
 use crate::platform::Platform;
 use crate::problem::Problem;
 use crate::source;
+use crate::tables::Origin;
 
 pub use document::{SCHEMA, from_json, to_json};
 pub use scan::{ScanOptions, scan, scan_with};
@@ -39,6 +40,21 @@ pub use scan::{ScanOptions, scan, scan_with};
 pub struct Inventory {
     /// The inputs, in the order of the command line.
     pub artifacts: Vec<Artifact>,
+    /// The tables by which vendor libraries were told from own code; none where an older document does not say.
+    pub tables: Option<Origin>,
+}
+
+impl Inventory {
+    /// Whether the names of kernels were read, of any of its device code.
+    pub fn has_kernels(&self) -> bool {
+        let libraries = self
+            .artifacts
+            .iter()
+            .flat_map(|artifact| &artifact.libraries);
+        libraries
+            .flat_map(|library| &library.code)
+            .any(|code| code.class.kernels.is_some())
+    }
 }
 
 /// What an input is.
@@ -97,6 +113,8 @@ pub struct Artifact {
     pub platforms: Vec<Platform>,
     /// Platform tags that no target can have, `linux_riscv64`.
     pub other_platforms: Vec<String>,
+    /// All its platform tags as written, sorted, `manylinux_2_28_x86_64`; empty where it has no tags.
+    pub platform_tags: Vec<String>,
     /// Python tags with their ABI tags, `cp312-abi3`; empty where it has no tags.
     pub python_tags: Vec<String>,
     /// The packages in it. A library that belongs to none has no package.
@@ -263,6 +281,8 @@ pub struct Library {
     pub compiler: bool,
     /// Toolkits that this compiler is of, ascending; empty where it does not say.
     pub compilers: Vec<ToolkitVersion>,
+    /// Whether this compiler may write PTX, which the driver compiles, in place of machine code: NVRTC and libNVVM.
+    pub writes_ptx: bool,
     /// Whether it picks among single-architecture fatbins by itself, so that these are no measure.
     pub dispatches: bool,
     /// Toolkits that made its code, as far as they were cheap to see; ascending.

@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use crate::archive::{Fault, SharedBytes, Zip};
 use crate::device::DeviceReport;
-use crate::limits::{Budget, LimitHit, Limits};
+use crate::limits::{LimitHit, Limits};
 use crate::locator::Locator;
 use crate::problem::{Extent, Problem};
 use crate::source::{self, Wheel};
-use crate::tables::Tables;
 
-use super::leaf::{self, Leaf};
+use super::leaf::{self, Leaf, Means};
 use super::own;
 use super::plan::{Place, file_name};
 use super::{Package, Seen};
@@ -78,14 +77,13 @@ pub(super) fn read_all(
     bytes: SharedBytes,
     path: &str,
     at: Locator,
-    budget: &Budget,
-    tables: &Tables,
+    means: &Means<'_>,
     buffer: &mut [u8],
 ) -> Nested {
     let mut found = Nested::default();
     let mut pending = vec![(bytes, path.to_owned(), String::new(), at, 1, None)];
     while let Some((bytes, name, prefix, at, depth, outer)) = pending.pop() {
-        let opened = match open(bytes, &name, &at, depth, budget.limits()) {
+        let opened = match open(bytes, &name, &at, depth, means.budget.limits()) {
             Ok(opened) => opened,
             Err(problem) => {
                 found.problems.push(problem);
@@ -107,7 +105,7 @@ pub(super) fn read_all(
                 continue;
             };
             found.seen.files += 1;
-            let (leaf, problems) = leaf::read(&file, budget, tables, buffer);
+            let (leaf, problems) = leaf::read(&file, means, buffer);
             found.problems.extend(problems);
             match leaf {
                 Leaf::Other => {}
@@ -119,7 +117,7 @@ pub(super) fn read_all(
                 }
                 Leaf::Scanned(report) => {
                     found.seen.with_device_code += u64::from(report.has_device_code());
-                    if own::matters(&file.path, &report, tables) {
+                    if own::matters(&file.path, &report, means.tables) {
                         found.files.push(NestedFile {
                             path: file.path,
                             size: file.size,

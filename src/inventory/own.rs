@@ -50,6 +50,7 @@ pub(super) fn library(
         runpath: report.host.runpath,
         component: vendor.map(component),
         compiler,
+        writes_ptx: vendor.map_or(report.nvrtc && !compilers.is_empty(), |row| row.writes_ptx),
         compilers,
         dispatches: vendor.is_some_and(|row| row.dispatches),
         toolkits: report.toolkits.into_iter().collect(),
@@ -94,13 +95,13 @@ impl<'t> Role<'t> {
 }
 
 /// The releases of the compilers in a file, ascending. Other libraries of NVIDIA's hold the text too: CUPTI and
-/// drivers for what they load, nvdisasm as the tool that it is.
+/// drivers for what they load, nvdisasm as the tool that it is; cuDNN and `TensorRT` for NVRTC in them.
 fn compilers(
     file_name: &str,
     vendor: Option<&VendorRow>,
     report: &DeviceReport,
 ) -> Vec<ToolkitVersion> {
-    if vendor.is_some_and(|row| !row.compiler) {
+    if vendor.is_some_and(|row| !row.compiler && !row.may_compile) {
         return Vec::new();
     }
     let named = vendor

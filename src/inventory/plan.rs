@@ -159,6 +159,10 @@ fn plan_wheel(wheel: Wheel, index: usize) -> (Draft, Vec<(u64, Job)>) {
         .artifact
         .other_platforms
         .clone_from(&wheel.other_platforms);
+    draft
+        .artifact
+        .platform_tags
+        .clone_from(&wheel.platform_tags);
     draft.artifact.python_tags.clone_from(&wheel.python_tags);
     draft.artifact.problems = wheel.problems;
     let package = wheel

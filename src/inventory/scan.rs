@@ -9,23 +9,25 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::archive::{SharedBytes, Zip};
+use crate::archive::{Fault, SharedBytes, Zip};
 use crate::error::Error;
-use crate::limits::{Budget, Limits};
+use crate::limits::{LimitHit, Limits};
+use crate::locator::Locator;
+use crate::problem::Extent;
 use crate::source::{self, SourceSpec};
 use crate::tables::Tables;
 
 use super::draft::Found;
 use super::image;
 use super::layer::{self, LayerScan, Stored};
-use super::leaf::{self, CHUNK, Leaf};
+use super::leaf::{self, CHUNK, Leaf, Means};
 use super::nested;
 use super::own;
 use super::plan::{File, Job, Layers, Place, Planned, What, plan};
 use super::problems::Problems;
 use super::stream::{self, Streamed};
 use super::work::{self, Adder};
-use super::{Inventory, Package, Seen};
+use super::{Artifact, Inventory, Package, Seen};
 
 /// How to scan.
 #[derive(Debug, Clone)]
@@ -38,6 +40,8 @@ pub struct ScanOptions {
     /// The platform that images are taken for, where they are there for several: `linux/arm64`. All of them where
     /// none is given.
     pub platform: Option<String>,
+    /// Whether to read the names of kernels, for which every image is unpacked.
+    pub kernels: bool,
 }
 
 /// More threads than this only wait for memory.
@@ -50,6 +54,7 @@ impl Default for ScanOptions {
             threads: cores.min(THREADS_MAX),
             limits: Limits::default(),
             platform: None,
+            kernels: false,
         }
     }
 }
@@ -97,8 +102,7 @@ pub fn scan_with(
         jobs.append(&mut more);
     }
     let run = Run {
-        budget: Budget::new(options.limits.clone()),
-        tables,
+        means: Means::new(options.limits.clone(), tables, options.kernels),
         problems,
     };
     let gathered = work::run(
@@ -157,7 +161,32 @@ pub fn scan_with(
             }
         }
     }
-    Ok(Inventory { artifacts })
+    // All or none, so that which are there does not depend on who came first.
+    if run.means.are_too_many_names(0) {
+        for (number, artifact) in artifacts.iter_mut().enumerate() {
+            let at = Locator::root(number, artifact.input.clone());
+            forget_kernels(artifact, at, limits.kernel_name_bytes);
+        }
+    }
+    Ok(Inventory {
+        artifacts,
+        tables: Some(tables.origin()),
+    })
+}
+
+/// Drops the names of kernels, of which the run has more than it may.
+fn forget_kernels(artifact: &mut Artifact, at: Locator, limit: u64) {
+    let codes = artifact
+        .libraries
+        .iter_mut()
+        .flat_map(|library| &mut library.code);
+    for code in codes {
+        code.class.kernels = None;
+    }
+    let fault = Fault::from(LimitHit::KernelNames(limit));
+    let problem = fault.at(at, Extent::Part);
+    artifact.problems.push(problem);
+    artifact.problems.sort();
 }
 
 /// What a thread has found.
@@ -185,8 +214,7 @@ impl Gathered {
 }
 
 struct Run<'t> {
-    budget: Budget,
-    tables: &'t Tables,
+    means: Means<'t>,
     problems: Problems,
 }
 
@@ -208,12 +236,12 @@ impl Run<'_> {
             What::Layer(number, blob, size) => {
                 let open = || blob.open();
                 let stored = Stored::Again(&open);
-                let scan = layer::scan(stored, size, &self.budget, self.tables);
+                let scan = layer::scan(stored, size, &self.means);
                 gathered.layers.push((number, scan));
                 return;
             }
             What::Stream(stream) => {
-                let read = stream::read(*stream, &self.budget, self.tables);
+                let read = stream::read(*stream, &self.means);
                 gathered.streams.push((artifact, read));
                 return;
             }
@@ -234,7 +262,7 @@ impl Run<'_> {
         gathered: &mut Gathered,
         adder: &Adder<'_, Job>,
     ) {
-        let (leaf, problems) = leaf::read(&file, &self.budget, self.tables, &mut gathered.buffer);
+        let (leaf, problems) = leaf::read(&file, &self.means, &mut gathered.buffer);
         let File {
             path,
             size,
@@ -260,7 +288,8 @@ impl Run<'_> {
             }
             Leaf::Scanned(report) => {
                 seen.with_device_code += u64::from(report.has_device_code());
-                let library = own::library(path, size, package.as_deref(), *report, self.tables);
+                let library =
+                    own::library(path, size, package.as_deref(), *report, self.means.tables);
                 if let Some(library) = library {
                     let library = Found::Library(Box::new(library), package);
                     gathered.found.push((artifact, library));
@@ -280,7 +309,7 @@ impl Run<'_> {
         adder: &Adder<'_, Job>,
     ) {
         let artifact = place.artifact;
-        let limits = self.budget.limits();
+        let limits = self.means.budget.limits();
         match nested::open(bytes, path, &place.at, place.depth, limits) {
             Ok(opened) => {
                 if let Some(package) = opened.package {

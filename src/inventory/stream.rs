@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use crate::archive::{Fault, Kind, Sniffed, Tar, TarKind};
 use crate::error::Error;
-use crate::limits::{Budget, Metered, read_capped};
+use crate::limits::{Metered, read_capped};
 use crate::locator::MemberName;
 use crate::source::ImageStream;
 use crate::source::oci::{self, Blob, Passing};
-use crate::tables::Tables;
 
 use super::layer::{self, LayerScan, Stored};
+use super::leaf::Means;
 
 /// Bytes moved at a time.
 const CHUNK: usize = 256 << 10;
@@ -25,28 +25,24 @@ pub(super) type Streamed = Vec<(oci::Image, Vec<Arc<LayerScan>>)>;
 /// # Errors
 ///
 /// What is no archive of images, or holds none that was asked for.
-pub(super) fn read(
-    stream: ImageStream,
-    budget: &Budget,
-    tables: &Tables,
-) -> Result<Streamed, Error> {
+pub(super) fn read(stream: ImageStream, means: &Means<'_>) -> Result<Streamed, Error> {
     let (at, choice) = (stream.at.clone(), stream.choice.clone());
     let mut passing = Passing::new();
     let mut layers = HashMap::new();
-    if let Err(fault) = walk(stream, &mut passing, &mut layers, budget, tables) {
+    if let Err(fault) = walk(stream, &mut passing, &mut layers, means) {
         passing.broke(fault);
     }
-    let images = passing.images(&at, &choice, budget.limits())?;
+    let images = passing.images(&at, &choice, means.budget.limits())?;
     let images = images.into_iter().map(|image| {
         let scans = image.layers.iter().map(|layer| match &layer.blob {
             Blob::Passed(name) => match layers.get(name) {
                 Some(scan) => Arc::clone(scan),
-                None => Arc::new(layer::absent(not_a_layer(name), budget, tables)),
+                None => Arc::new(layer::absent(not_a_layer(name), means)),
             },
             other => {
                 let open = || other.open();
                 let stored = Stored::Again(&open);
-                Arc::new(layer::scan(stored, layer.size, budget, tables))
+                Arc::new(layer::scan(stored, layer.size, means))
             }
         });
         let scans = scans.collect();
@@ -68,13 +64,12 @@ fn walk(
     stream: ImageStream,
     passing: &mut Passing,
     layers: &mut HashMap<MemberName, Arc<LayerScan>>,
-    budget: &Budget,
-    tables: &Tables,
+    means: &Means<'_>,
 ) -> Result<(), Fault> {
     let fault = |error: std::io::Error| Fault::of(&error);
     // how much is packed is not known before its end
-    let reader = Metered::new(stream.open()?, budget, u64::MAX);
-    let mut tar = Tar::new(reader, budget.limits().members);
+    let reader = Metered::new(stream.open()?, &means.budget, u64::MAX);
+    let mut tar = Tar::new(reader, means.budget.limits().members);
     while let Some(member) = tar.next_member()? {
         let name = MemberName::from_bytes(&member.name);
         match &member.kind {
@@ -92,7 +87,7 @@ fn walk(
                 if matches!(kind, Some(Kind::Tar | Kind::Gzip | Kind::Zstd)) || zeros {
                     let body = BufReader::with_capacity(CHUNK, body);
                     let stored = Stored::Once(Box::new(body));
-                    let scan = layer::scan(stored, Some(member.size), budget, tables);
+                    let scan = layer::scan(stored, Some(member.size), means);
                     passing.passed(&name, member.size);
                     layers.insert(name, Arc::new(scan));
                 }

@@ -153,20 +153,50 @@ fn a_library_of_nvidia_is_its_own_packages_and_nobody_elses() {
     }
 }
 
-/// The compilers of a library called `name` that holds the text of CUDA 12.9's.
-fn compilers(name: &str) -> Option<Vec<String>> {
+/// A library called `name` that holds `text` behind the end of the file proper, as it is read and read back.
+fn library_with(name: &str, text: &[u8]) -> Library {
     let dir = tempfile::tempdir().unwrap();
     let fixture = include_bytes!("../../testdata/cuda/n135_two_objs.so");
     let mut bytes = fixture.to_vec();
-    bytes.extend(b"\0Cuda compilation tools, release 12.9, V12.9.86\0\0");
+    bytes.extend(text);
     std::fs::write(dir.path().join(name), bytes).unwrap();
     let inventory = scanned(&[&format!("dir:{}", dir.path().display())], 1);
     let json = to_json(&inventory).unwrap();
     let read = from_json("x", &json).unwrap();
     let library = &inventory.artifacts[0].libraries[0];
-    assert_eq!(read.artifacts[0].libraries[0].compilers, library.compilers);
+    let again = &read.artifacts[0].libraries[0];
+    assert_eq!(again.compilers, library.compilers);
+    assert_eq!(again.writes_ptx, library.writes_ptx);
+    library.clone()
+}
+
+const RELEASE: &[u8] = b"\0Cuda compilation tools, release 12.9, V12.9.86\0\0";
+
+/// The compilers of a library called `name` that holds the text of CUDA 12.9's.
+fn compilers(name: &str) -> Option<Vec<String>> {
+    let library = library_with(name, RELEASE);
     let releases = library.compilers.iter().map(ToString::to_string);
     library.compiler.then(|| releases.collect())
+}
+
+#[test]
+fn a_compiler_that_may_write_ptx_is_known_by_its_name_and_by_its_messages() {
+    let both = [RELEASE, b"nvrtc: error: unrecognized option %s\n\0"].concat();
+    let message = b"..nvrtc: error: invalid value\0";
+    for (name, text, expected) in [
+        ("libnvrtc.so.12", RELEASE, true),
+        ("libnvvm.so", RELEASE, true),
+        ("libnvJitLink.so.12", RELEASE, false),
+        ("ptxas", RELEASE, false),
+        // linked statically, as in warp 1.19.0; and what only repeats its messages
+        ("warp.so", &both, true),
+        ("_nvjitlinklib.so", RELEASE, false),
+        ("app.so", message, false),
+        // what cuDNN asks its NVRTC for is its own affair
+        ("libcudnn_graph.so.9", &both, false),
+    ] {
+        assert_eq!(library_with(name, text).writes_ptx, expected, "{name}");
+    }
 }
 
 #[test]
@@ -182,6 +212,8 @@ fn a_compiler_is_known_by_what_it_says_and_by_its_name_where_that_is_exact() {
         // 11.2 to 11.8 have one name
         ("libnvrtc.so.11.2", Some("12.9")),
         ("nvrtc64_120_0.dll", Some("12.9")),
+        // NVRTC is linked into it, of 9.28.0
+        ("libcudnn_graph.so.9", Some("12.9")),
         // what they name made their code, or is a tool's own release
         ("libcupti.so.12", None),
         ("libcuda.so.1", None),

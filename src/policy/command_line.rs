@@ -58,6 +58,7 @@ pub(super) fn targets(
             glibc: None,
             place: None,
             driver_place: None,
+            host_place: None,
         });
     }
     if targets.is_empty() {

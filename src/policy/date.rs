@@ -77,6 +77,9 @@ pub enum ParseDateError {
     /// It is not spelled like one.
     #[error("a date is written as year, month and day: `2027-03-01`")]
     Spelling,
+    /// It is spelled like one, and its month has fewer days: its last one.
+    #[error("there is no such day in the calendar: that month ends on `{0}`")]
+    PastMonth(Date),
     /// It is spelled like one, and no calendar has it.
     #[error("there is no such day in the calendar")]
     Impossible,
@@ -100,7 +103,13 @@ impl FromStr for Date {
             parts.next().is_none().then_some(date)
         })()
         .ok_or(ParseDateError::Spelling)?;
-        Self::new(year, month, day).ok_or(ParseDateError::Impossible)
+        Self::new(year, month, day).ok_or_else(|| {
+            let last = Self::new(year, month, days_in_month(year, month));
+            match last.filter(|last| last.day < day) {
+                Some(last) => ParseDateError::PastMonth(last),
+                None => ParseDateError::Impossible,
+            }
+        })
     }
 }
 
@@ -129,16 +138,17 @@ mod tests {
 
     #[test]
     fn impossible_days_are_told_from_misspelled_ones() {
-        for text in [
-            "2027-02-30",
-            "2027-02-29",
-            "1900-02-29",
-            "2027-13-01",
-            "2027-00-10",
-            "2027-04-31",
-            "2027-01-00",
-            "0000-01-01",
+        for (text, last) in [
+            ("2027-02-30", "2027-02-28"),
+            ("2027-02-29", "2027-02-28"),
+            ("2028-02-30", "2028-02-29"),
+            ("1900-02-29", "1900-02-28"),
+            ("2027-04-31", "2027-04-30"),
         ] {
+            let error = ParseDateError::PastMonth(date(last));
+            assert_eq!(text.parse::<Date>(), Err(error), "{text}");
+        }
+        for text in ["2027-13-01", "2027-00-10", "2027-01-00", "0000-01-01"] {
             assert_eq!(
                 text.parse::<Date>(),
                 Err(ParseDateError::Impossible),

@@ -222,6 +222,9 @@ fn gpu_hint(text: &str, nearest: &[String], tables: &Tables) -> String {
         let cc = spelled_otherwise(text).map_or_else(|| "9.0".to_owned(), |cc| cc.to_string());
         return format!("that is what code is built for; say what the GPU has: `{cc}`");
     }
+    if text.eq_ignore_ascii_case("host") {
+        return "in a policy, the machine that checks is `host: true`, without `gpu`".to_owned();
+    }
     if text.parse::<u16>().is_ok()
         && let Some(cc) = spelled_otherwise(text)
     {

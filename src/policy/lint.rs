@@ -6,7 +6,7 @@ use super::diag::{Diagnostics, Fault, Mistake};
 use super::place::Place;
 use super::target::{FleetTarget, is_windows_number};
 use super::{Date, Policy};
-use crate::compat::{Driver, Meets, first_driver};
+use crate::compat::{Driver, Drives, Meets, first_driver};
 use crate::cuda::{ComputeCapability, DriverSpec};
 use crate::platform::Os;
 use crate::tables::Tables;
@@ -16,7 +16,10 @@ impl Policy {
     pub fn lint(&self, tables: &Tables, today: Date) -> Diagnostics {
         let mut doubts = Vec::new();
         for target in &self.targets {
-            if let Some(place) = &target.driver_place {
+            // which numbers and GPUs the machine that checks has is known there
+            if let Some(place) = &target.driver_place
+                && !target.is_host()
+            {
                 let faults = driver_faults(target, tables);
                 doubts.extend(faults.into_iter().map(|fault| at(fault, place)));
             }
@@ -51,10 +54,20 @@ fn driver_faults(target: &FleetTarget, tables: &Tables) -> Vec<Fault> {
         }
         seen.push(gpu.cc);
         let name = gpu.to_string();
-        if let Some(last) = driver.dropped(gpu.cc) {
-            let message = format!("driver {spec} no longer drives {name}");
-            let hint = format!("the last branch that does is {last}");
-            faults.push(Fault::new(message).hint(hint));
+        match driver.drives(gpu.cc) {
+            Drives::Yes => {}
+            Drives::Dropped(last) => {
+                let message = format!("driver {spec} no longer drives {name}");
+                let hint = format!("the last branch that does is {last}");
+                faults.push(Fault::new(message).hint(hint));
+            }
+            Drives::Unknown => {
+                let message = format!(
+                    "driver {spec} is of no branch that is known: whether it drives {name} is not known"
+                );
+                let hint = "correct the number, or describe its branch in a file for `--tables`";
+                faults.push(Fault::new(message).hint(hint));
+            }
         }
         if let Some(first) = first_driver(gpu.cc, driver.os(), tables)
             && driver.meets(&first) == Meets::No

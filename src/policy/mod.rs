@@ -10,6 +10,7 @@ mod date;
 mod diag;
 mod fields;
 mod gpu;
+mod host;
 mod init;
 mod lint;
 mod load;

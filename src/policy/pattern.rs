@@ -68,7 +68,7 @@ impl PackagePattern {
                 "{} holds a version; here stands the name alone",
                 quote(text)
             ))
-            .hint("of a waiver, the version goes into its `version` key"));
+            .hint("remove the version; a scope or a waiver has a key `version` for it"));
         }
         if text.is_empty()
             || !text

@@ -12,7 +12,6 @@ use super::target::FleetTarget;
 use super::values::{either, list};
 use super::waiver::WaiverSubject;
 use super::{Date, Policy};
-use crate::cuda::DriverSpec;
 use crate::platform::{Os, Platform};
 use crate::rule::{Code, Level};
 use crate::tables::Tables;
@@ -21,6 +20,8 @@ use crate::tables::Tables;
 const SCHEMA: &str = "smgate/policy/1";
 /// Where a value comes from that no file sets.
 const DEFAULT: &str = "default";
+/// What stands for the values of the machine that checks, which nobody looked at.
+const HOST: &str = "that of the machine that checks";
 
 /// A policy with everything that follows from it. As text for people, or serialized for programs.
 #[derive(Debug, Clone, Serialize)]
@@ -40,6 +41,8 @@ pub struct Resolved {
 struct TargetForm {
     name: String,
     from: Option<Place>,
+    /// Whether it is the machine that checks; then that tells what is not given here.
+    host: bool,
     gpus: Vec<GpuForm>,
     driver: Option<DriverForm>,
     platform: Option<Platform>,
@@ -181,6 +184,7 @@ impl Policy {
         TargetForm {
             name: target.name.clone(),
             from: target.place.clone(),
+            host: target.is_host(),
             gpus: target
                 .gpus
                 .iter()
@@ -240,10 +244,9 @@ fn driver_form(target: &FleetTarget, tables: &Tables) -> Option<DriverForm> {
     let driver = target.known_driver(Os::Linux, tables);
     let spec = driver.spec()?;
     // only what the tables say: a number that none of them has stays without a branch
-    let row = match spec {
-        DriverSpec::Branch(branch) => tables.branch(*branch),
-        DriverSpec::Exact(version) => tables.branch_of(version, driver.os()),
-    };
+    let row = driver
+        .known_branch()
+        .and_then(|branch| tables.branch(branch));
     Some(DriverForm {
         driver: spec.to_string(),
         branch: row.map(|row| row.branch.to_string()),
@@ -356,8 +359,15 @@ impl fmt::Display for TargetForm {
                 gpu.name, gpu.cc
             )?;
         }
+        // what the machine that checks tells is not known here
+        let not_given = if self.host {
+            writeln!(f, "  gpu         {HOST}  (`host: true`)")?;
+            HOST
+        } else {
+            "not given"
+        };
         match &self.driver {
-            None => writeln!(f, "  driver      not given")?,
+            None => writeln!(f, "  driver      {not_given}")?,
             Some(driver) => {
                 let known = match (&driver.branch, &driver.cuda) {
                     (Some(branch), Some(cuda)) => format!("branch {branch}, CUDA {cuda}"),
@@ -374,7 +384,7 @@ impl fmt::Display for TargetForm {
         let wsl = if self.wsl { ", WSL" } else { "" };
         match self.platform {
             Some(platform) => writeln!(f, "  platform    {platform}{wsl}")?,
-            None => writeln!(f, "  platform    not given")?,
+            None => writeln!(f, "  platform    {not_given}")?,
         }
         if self.tegra != super::Tegra::default().id() {
             writeln!(f, "  tegra       {}", self.tegra)?;

@@ -3,7 +3,7 @@
 //! Resolves names of GPUs through the tables and judges nothing.
 
 use super::diag::Mistake;
-use super::fields::{Check, Fields, Keys};
+use super::fields::{Check, Field, Fields, Keys};
 use super::gpu::{GpuKey, TargetGpu};
 use super::pattern::PackagePattern;
 use super::place::Place;
@@ -19,7 +19,8 @@ use crate::tables::Tables;
 pub struct FleetTarget {
     /// What reports and waivers call it; unique in a policy.
     pub name: String,
-    /// The GPUs of the pool, at least one.
+    /// The GPUs of the pool, at least one; none where the target is the machine that checks, and nobody looked
+    /// at it yet.
     pub gpus: Vec<TargetGpu>,
     /// The oldest driver of the pool. Where the platform is Windows, its number is one of Windows
     /// drivers.
@@ -34,12 +35,14 @@ pub struct FleetTarget {
     pub allow_jit: Vec<PackagePattern>,
     /// The Python version, `3.12`, by which lock files choose wheels.
     pub python: Option<String>,
-    /// The glibc version, `2.28`, by which lock files choose wheels.
+    /// The glibc version, `2.28`: wheels whose tags ask for a newer one do not install.
     pub glibc: Option<String>,
     /// Where it is written; none where it was given on the command line.
     pub place: Option<Place>,
     /// Where its driver is written.
     pub(super) driver_place: Option<Place>,
+    /// Where it says that it is the machine that checks.
+    pub(super) host_place: Option<Place>,
 }
 
 /// How code is taken of which NVIDIA does not promise that it runs on a Tegra GPU: desktop cubins on Orin, say.
@@ -66,6 +69,11 @@ impl Tegra {
 }
 
 impl FleetTarget {
+    /// Whether it is the machine that checks, whatever that has.
+    pub fn is_host(&self) -> bool {
+        self.host_place.is_some()
+    }
+
     /// The driver as the rules see it. Its numbers are those of the platform, of `os` where the target names
     /// none, and under WSL those of Windows where they have the form of Windows numbers.
     pub fn known_driver<'t>(&self, os: Os, tables: &'t Tables) -> Driver<'t> {
@@ -96,6 +104,7 @@ const KEYS: Keys = Keys {
         "cc",
         "pci",
         "instance",
+        "host",
         "driver",
         "platform",
         "wsl",
@@ -131,6 +140,7 @@ impl Check<'_> {
             let hint = "reports and waivers call it so: `name: prod-h100`";
             self.missing(&fields, "a target", "`name`", hint);
         }
+        let host_field = self.host(&fields);
         let gpus = self.gpus(&fields);
         let driver_field = fields.get("driver");
         let driver = self.value(driver_field, values::driver);
@@ -163,8 +173,31 @@ impl Check<'_> {
             glibc,
             place: Some(self.place(&fields.start)),
             driver_place: driver_field.map(|field| self.place(&field.node.span)),
+            host_place: host_field.map(|field| self.place(field.key_span)),
         });
         Checked { name, target }
+    }
+
+    /// The field that makes the machine that checks the target. Nothing else may say what that machine tells.
+    fn host<'n>(&mut self, fields: &Fields<'n>) -> Option<Field<'n>> {
+        let field = fields.get("host")?;
+        if !self.value(Some(field), values::switch)? {
+            let mistake = Mistake::new(field.node.span.clone(), "`host` is `true` or not there");
+            self.report(mistake.hint("remove it, and name a GPU: `gpu: H100`"));
+            return None;
+        }
+        let told = GpuKey::ALL.map(GpuKey::id).into_iter();
+        for key in told.chain(["platform", "wsl"]) {
+            if let Some(other) = fields.get(key) {
+                let message = format!("`{key}` does not go with `host`");
+                self.report(
+                    Mistake::new(other.key_span.clone(), message)
+                        .also(field.key_span, "`host` is here")
+                        .hint("remove it: the machine that checks tells its own"),
+                );
+            }
+        }
+        Some(field)
     }
 
     fn gpus(&mut self, fields: &Fields<'_>) -> Vec<TargetGpu> {
@@ -185,10 +218,11 @@ impl Check<'_> {
                     .hint("both take a list where a pool is mixed"),
             );
         }
-        if !GpuKey::ALL.iter().any(|key| fields.has(key.id())) {
-            let hint =
-                "write `gpu: H100`, `cc: 9.0`, `pci: 10de:2330` or `instance: aws:p5.48xlarge`";
-            self.missing(fields, "a target", "`gpu`, `cc`, `pci` or `instance`", hint);
+        if !fields.has("host") && !GpuKey::ALL.iter().any(|key| fields.has(key.id())) {
+            let hint = "write `gpu: H100`, `cc: 9.0`, `pci: 10de:2330`, `instance: aws:p5.48xlarge`, or \
+                 `host: true` for the machine that checks";
+            let keys = "`gpu`, `cc`, `pci`, `instance` or `host`";
+            self.missing(fields, "a target", keys, hint);
         }
         dedup(&mut gpus);
         gpus

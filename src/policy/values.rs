@@ -57,11 +57,19 @@ fn of_device_manager(text: &str) -> Option<String> {
 /// A platform that a target may have.
 pub(super) fn platform(text: &str) -> Result<Platform, Fault> {
     text.parse().map_err(|_error| {
-        let names = Platform::TARGETS
-            .iter()
-            .map(|platform| format!("`{platform}`"));
-        Fault::new(format!("{} is not a platform of a target", quote(text)))
-            .hint(format!("write {}", either(names)))
+        let fault = Fault::new(format!("{} is not a platform of a target", quote(text)));
+        let names = Platform::TARGETS.map(|platform| platform.to_string());
+        // another CPU is no wrong spelling
+        let one_typo = |name: &&String| {
+            text.len() <= name.len() + 1 && strsim::damerau_levenshtein(text, name) == 1
+        };
+        match names.iter().find(one_typo) {
+            Some(name) => fault.hint(format!("did you mean `{name}`?")),
+            None => fault.hint(format!(
+                "write {}",
+                either(names.iter().map(|name| format!("`{name}`")))
+            )),
+        }
     })
 }
 
@@ -73,9 +81,8 @@ pub(super) fn level(code: Code, text: &str) -> Result<Level, Fault> {
         .copied()
         .find(|level| level.id() == text)
         .ok_or_else(|| {
-            let names = choices.iter().map(|level| format!("`{level}`"));
             Fault::new(format!("{} is not a level of `{code}`", quote(text)))
-                .hint(format!("write {}", either(names)))
+                .hint(one_of(text, choices.iter().map(|level| level.id())))
         })
 }
 
@@ -122,7 +129,7 @@ pub(super) fn tegra(text: &str) -> Result<Tegra, Fault> {
     let found = Tegra::ALL.into_iter().find(|tegra| tegra.id() == text);
     found.ok_or_else(|| {
         Fault::new(format!("{} is not a way to take Tegra GPUs", quote(text)))
-            .hint("write `lenient`, which is the default, or `strict`")
+            .hint(one_of(text, Tegra::ALL.map(Tegra::id)))
     })
 }
 
@@ -131,10 +138,10 @@ pub(super) fn switch(text: &str) -> Result<bool, Fault> {
     match text {
         "true" => Ok(true),
         "false" => Ok(false),
-        _ => Err(Fault::new(format!(
-            "{} is neither `true` nor `false`",
-            quote(text)
-        ))),
+        _ => Err(
+            Fault::new(format!("{} is neither `true` nor `false`", quote(text)))
+                .hint(one_of(text, ["true", "false"])),
+        ),
     }
 }
 
@@ -195,6 +202,18 @@ pub(super) fn nearest<'c>(
         .filter(|(distance, _)| *distance <= allowed)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
+}
+
+/// Which of a few words to write: the one that `text` was probably meant to be, else all of them.
+fn one_of<'c>(text: &str, words: impl IntoIterator<Item = &'c str>) -> String {
+    let words: Vec<&str> = words.into_iter().collect();
+    match nearest(text, words.iter().copied()) {
+        Some(word) => format!("did you mean `{word}`?"),
+        None => format!(
+            "write {}",
+            either(words.iter().map(|word| format!("`{word}`")))
+        ),
+    }
 }
 
 /// `a, b and c`.

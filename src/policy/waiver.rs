@@ -167,12 +167,9 @@ impl Check<'_> {
 
 fn waivable(text: &str) -> Result<Code, Fault> {
     let code = values::code(text)?;
-    if matches!(
-        code,
-        Code::WaiverExpired | Code::WaiverUnused | Code::BaselineUnused
-    ) {
+    if code.is_about_policy() {
         return Err(Fault::new(format!(
-            "`{code}` is about what is accepted and cannot be waived"
+            "`{code}` is about the policy itself and cannot be waived"
         ))
         .hint(format!(
             "set its level instead: `levels: {{{code}: allow}}`"

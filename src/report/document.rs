@@ -1,9 +1,12 @@
 //! The JSON form of an evaluation: `smgate/check/1`. Fields may be added, none removed or changed.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use crate::escape::in_json;
-use crate::verdict::{Evaluation, Finding, Row};
+use crate::tables::Origin;
+use crate::verdict::{Evaluation, Finding, MissingKernels, Row};
 
 const SCHEMA: &str = "smgate/check/1";
 
@@ -12,10 +15,12 @@ struct Document<'e> {
     schema: &'static str,
     verdict: &'static str,
     policy: &'e str,
+    tables: &'e Origin,
     artifacts: Vec<ArtifactForm<'e>>,
     matrix: Vec<RowForm<'e>>,
     findings: Vec<FindingForm<'e>>,
     problems: Vec<ProblemForm<'e>>,
+    missing_kernels: Option<Vec<MissingForm<'e>>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -56,6 +61,21 @@ struct FindingForm<'e> {
     evidence: &'e [String],
     next_step: &'e str,
     waived: Option<WaivedForm<'e>>,
+}
+
+#[derive(Debug, Serialize)]
+struct MissingForm<'e> {
+    artifact: &'e str,
+    package: Option<&'e str>,
+    version: Option<&'e str>,
+    library: &'e str,
+    target: &'e str,
+    gpu: &'e str,
+    fatbins: u64,
+    uncovered: u64,
+    unnamed: u64,
+    elsewhere: u64,
+    kernels: &'e [Arc<str>],
 }
 
 #[derive(Debug, Serialize)]
@@ -110,6 +130,7 @@ pub(super) fn to_json(evaluation: &Evaluation) -> serde_json::Result<String> {
         schema: SCHEMA,
         verdict: evaluation.verdict.id(),
         policy: &evaluation.policy,
+        tables: &evaluation.tables,
         artifacts: artifacts.collect(),
         matrix: evaluation
             .matrix
@@ -122,6 +143,12 @@ pub(super) fn to_json(evaluation: &Evaluation) -> serde_json::Result<String> {
             .map(|finding| finding_form(finding, finding.artifact.and_then(input)))
             .collect(),
         problems: problems.collect(),
+        missing_kernels: evaluation.missing_kernels.as_ref().map(|missing| {
+            let forms = missing.iter();
+            forms
+                .map(|missing| missing_form(missing, input(missing.artifact)))
+                .collect()
+        }),
     })?;
     Ok(in_json(json))
 }
@@ -173,5 +200,23 @@ fn finding_form<'e>(finding: &'e Finding, artifact: Option<&'e str>) -> FindingF
             reason: &waived.reason,
             until: waived.until.as_deref(),
         }),
+    }
+}
+
+fn missing_form<'e>(found: &'e MissingKernels, artifact: Option<&'e str>) -> MissingForm<'e> {
+    let package = found.package.as_ref();
+    let missing = &found.missing;
+    MissingForm {
+        artifact: artifact.unwrap_or_default(),
+        package: package.map(|package| package.name.as_str()),
+        version: package.and_then(|package| package.version.as_deref()),
+        library: &found.library,
+        target: &found.target,
+        gpu: &found.gpu,
+        fatbins: missing.fatbins,
+        uncovered: missing.uncovered,
+        unnamed: missing.unnamed,
+        elsewhere: missing.elsewhere,
+        kernels: &missing.kernels,
     }
 }

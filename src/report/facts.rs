@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::style::Styles;
-use super::text::wrapped;
+use super::text::{wrapped, write_tables};
 use super::{HumanOptions, visible};
 use crate::facts::{Answer, Candidate, Fact, Status};
 use crate::tables::Evidence;
@@ -56,18 +56,7 @@ pub(super) fn write(answer: &Answer, options: HumanOptions, out: &mut dyn Write)
     for (index, source) in sources.iter().enumerate() {
         writeln!(out, "  [{}] {}", index + 1, visible(source))?;
     }
-    let overlay = match &answer.tables.overlay {
-        Some(file) => format!(", with rows of {file}"),
-        None => String::new(),
-    };
-    writeln!(
-        out,
-        "{}",
-        styles.dim(visible(&format!(
-            "Tables of {}{overlay}; sha256 {}",
-            answer.tables.as_of, answer.tables.sha256
-        )))
-    )
+    write_tables(&answer.tables, styles, out)
 }
 
 fn write_fact(

@@ -7,8 +7,9 @@ use crate::rule::{Code, Level};
 use crate::verdict::{Evaluation, Finding, Judged, Row, RowIndex, Verdict};
 
 use super::group::{Group, gather, name};
+use super::kernels;
 use super::style::Styles;
-use super::text::{Look, listed, plural, wrapped, write_looked_at};
+use super::text::{Look, listed, plural, wrapped, write_looked_at, write_tables};
 use super::{HumanOptions, visible};
 
 /// Writes the report.
@@ -43,6 +44,7 @@ pub(super) fn write(
         // where an artifact is one package, its name stands above
         let several = artifact.package.is_none();
         write_findings(&findings, several, styles, options, out)?;
+        kernels::write_missing(evaluation, index, styles, options, out)?;
     }
     write_findings(&drivers, false, styles, options, out)?;
     let policy: Vec<&Finding> = shown
@@ -138,12 +140,6 @@ fn remarks(row: &Row, artifact: &Judged, waived: usize) -> String {
             Some(have) => format!("needs driver {needed} or newer, has {have} ({why})"),
             None => format!("driver {needed} or newer ({why})"),
         });
-    }
-    if row.compiles {
-        remarks.push(
-            "carries a CUDA compiler: whether it knows the GPU is judged, what it compiles is not"
-                .to_owned(),
-        );
     }
     remarks.extend(row.notes.iter().cloned());
     let said = remarks.join("; ");
@@ -333,6 +329,7 @@ fn write_summary(
         writeln!(out, " (policy {})", visible(&evaluation.policy))?;
     }
     write_looked_at(evaluation.artifacts.iter().map(look), out)?;
+    write_tables(&evaluation.tables, styles, out)?;
     // the finding that decided: of those that make the verdict the one of the highest level, of these the first
     // that is shown
     let decided = evaluation

@@ -7,9 +7,11 @@ use crate::cuda::SmTarget;
 use crate::device::{FatbinClass, ImageKind};
 use crate::inventory::{Artifact, Inventory, Library};
 use crate::problem::{Problem, ProblemKind};
+use crate::tables::Tables;
 
+use super::kernels;
 use super::style::Styles;
-use super::text::{Look, plural, wrapped, write_looked_at};
+use super::text::{Look, plural, wrapped, write_looked_at, write_tables};
 use super::{HumanOptions, visible};
 
 /// Writes the report.
@@ -22,7 +24,11 @@ pub(super) fn write(
     for artifact in &inventory.artifacts {
         write_artifact(artifact, styles, options, out)?;
     }
-    write_looked_at(inventory.artifacts.iter().map(look), out)
+    write_looked_at(inventory.artifacts.iter().map(look), out)?;
+    match &inventory.tables {
+        Some(tables) => write_tables(tables, styles, out),
+        None => Ok(()),
+    }
 }
 
 fn look(artifact: &Artifact) -> Look {
@@ -58,13 +64,22 @@ fn write_artifact(
             styles.dim(kind)
         )?,
     }
+    let packages = artifact.packages.iter();
+    let known = packages.filter_map(|package| {
+        let with = Tables::builtin().run_time(&package.name)?.with.as_ref()?;
+        Some((&package.name, with))
+    });
+    let mut compiles = false;
+    for (package, with) in known {
+        compiles = true;
+        let line = format!("{package} compiles device code at run time with {with}");
+        writeln!(out, "  {}", visible(&line))?;
+    }
     if artifact.libraries.is_empty() {
-        let why = look(artifact).why_none();
-        writeln!(
-            out,
-            "  {}",
-            why.unwrap_or("no device code, nothing that links CUDA")
-        )?;
+        let nothing = (!compiles).then_some("no device code, nothing that links CUDA");
+        if let Some(why) = look(artifact).why_none().or(nothing) {
+            writeln!(out, "  {why}")?;
+        }
     }
     for library in &artifact.libraries {
         write_library(library, artifact, styles, options, out)?;
@@ -131,12 +146,7 @@ fn write_library(
         facts.push(format!("made by CUDA {}", toolkits.join(", ")));
     }
     if library.compiler {
-        let versions = library.compilers.iter().map(ToString::to_string);
-        let versions: Vec<String> = versions.collect();
-        facts.push(match versions.as_slice() {
-            [] => "compiles device code at run time".to_owned(),
-            some => format!("compiles device code at run time: CUDA {}", some.join(", ")),
-        });
+        facts.push(compiles(library));
     }
     if let Some(component) = &library.component {
         facts.push(format!("NVIDIA's {component}"));
@@ -174,7 +184,22 @@ fn write_library(
             .collect();
         writeln!(out, "    {label:<12}  {}", parts.join("  "))?;
     }
-    Ok(())
+    kernels::write_library(library, options, out)
+}
+
+/// What a compiler says of itself.
+fn compiles(library: &Library) -> String {
+    let versions = library.compilers.iter().map(ToString::to_string);
+    let versions: Vec<String> = versions.collect();
+    let of = match versions.as_slice() {
+        [] => String::new(),
+        some => format!(": CUDA {}", some.join(", ")),
+    };
+    let range = Tables::builtin().compile_range(&library.compilers);
+    let knows = range.map_or_else(String::new, |(first, last)| {
+        format!(" (knows {first} to {last})")
+    });
+    format!("compiles device code at run time{of}{knows}")
 }
 
 fn is_other(kind: ImageKind) -> bool {

@@ -8,6 +8,7 @@ mod facts;
 mod group;
 mod human;
 mod inspect;
+mod kernels;
 mod style;
 mod text;
 

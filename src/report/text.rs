@@ -2,7 +2,11 @@
 
 use std::io::{self, Write};
 
+use crate::escape::visible;
 use crate::inventory::{ArtifactKind, Seen};
+use crate::tables::Origin;
+
+use super::style::Styles;
 
 /// Names listed in one sentence.
 const NAMES_MAX: usize = 8;
@@ -66,6 +70,11 @@ pub(super) fn write_looked_at(
         (0, _) => writeln!(out, "the rest readable"),
         (n, _) => writeln!(out, "{} while reading", plural(n, "problem")),
     }
+}
+
+/// The line that says by which tables.
+pub(super) fn write_tables(tables: &Origin, styles: Styles, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}", styles.dim(visible(&tables.to_string())))
 }
 
 /// `1 file`, `2 files`.

@@ -95,13 +95,13 @@ codes! {
     DriverTooOld "driver-too-old" Deny "the driver is older than the code or the GPU needs";
     DriverDroppedGpu "driver-dropped-gpu" Deny "this driver branch no longer drives this GPU";
     CompressionNeedsDriver "compression-needs-driver" Deny "the driver cannot unpack the compression of the fitting code";
-    PlatformMismatch "platform-mismatch" Deny "the package is built for another operating system, CPU or Python";
+    PlatformMismatch "platform-mismatch" Deny "the package is built for another operating system, CPU, Python or C library";
     CpuOnlyBuild "cpu-only-build" Deny "the policy expects GPU code and this build has none";
     ArchSpecificOnly "arch-specific-only" Warn "a side library holds only architecture-specific code for other GPUs";
     LibraryForNewerGpus "library-for-newer-gpus" Warn "a side library is built for newer GPUs only";
     PartialCoverage "partial-coverage" Warn "part of a library's device code has nothing for this GPU";
     JitOnly "jit-only" Warn "the code is compiled by the driver at first use";
-    JitCompilerMismatch "jit-compiler-mismatch" Warn "the compiler that the package carries does not compile for this GPU";
+    JitCompilerMismatch "jit-compiler-mismatch" Warn "no compiler that the package carries compiles for this GPU, or its PTX is newer than the driver takes";
     LinkOnly "link-only" Warn "only LTO-IR fits, which must be linked at run time";
     TegraCompatibilityUnsure "tegra-compatibility-unsure" Warn "NVIDIA does not promise that this code runs on this Tegra GPU";
     ClaimMismatch "claim-mismatch" Warn "what an image says of itself does not fit what is in it, or cannot be met";
@@ -110,11 +110,25 @@ codes! {
     DriverNotGiven "driver-not-given" Warn "the target names no driver, so driver rules were not judged";
     DriverCapabilityMissing "driver-capability-missing" Warn "an image with device code does not ask for the driver that loads it";
     StaleCompatConfig "stale-compat-config" Warn "an image was saved from a running container, with its forward compatibility configuration";
+    DriverUnknown "driver-unknown" Warn "the driver is of no known branch, so whether it drives this GPU was not judged";
     WaiverExpired "waiver-expired" Warn "a waiver is past its date and no longer applies";
     WaiverUnused "waiver-unused" Warn "a waiver matches nothing";
+    ScopeUnused "scope-unused" Warn "a scope is about nothing that was judged";
     BaselineUnused "baseline-unused" Warn "an entry of the baseline matches nothing any more";
     Unreadable "unreadable" Incomplete "something could not be read";
     UnusedArchitectures "unused-architectures" Allow "device code that no target of the policy can use";
+    NoForwardPtx "no-forward-ptx" Allow "the main library has no PTX that GPUs of the next generation could compile";
+}
+
+impl Code {
+    /// Whether it is about the policy or the baseline rather than about what was read: such a finding cannot be
+    /// waived, because setting its level says as much.
+    pub const fn is_about_policy(self) -> bool {
+        matches!(
+            self,
+            Self::WaiverExpired | Self::WaiverUnused | Self::ScopeUnused | Self::BaselineUnused
+        )
+    }
 }
 
 impl fmt::Display for Code {

@@ -72,4 +72,13 @@ impl DriverTable {
             (None, Os::Windows | Os::MacOs) => None,
         }
     }
+
+    /// The newest branch of which a number below `number` is known.
+    pub(super) fn branch_before(&self, number: u32, os: Os) -> Option<DriverBranch> {
+        let listed = self.numbers(os).iter().filter(|row| row.from < number);
+        let listed = listed.map(|row| row.branch);
+        let own = self.branches.iter().map(|row| row.branch);
+        let own = own.filter(|branch| os == Os::Linux && branch.0 < number);
+        listed.chain(own).max()
+    }
 }

@@ -74,6 +74,11 @@ pub struct ErrorRow {
     /// Where the row comes from.
     #[serde(deserialize_with = "yaml::words")]
     pub sources: Vec<String>,
+    /// How what it means, what is behind it and how to tell are known.
+    pub advised: Evidence,
+    /// Where that comes from.
+    #[serde(deserialize_with = "yaml::words")]
+    pub advice: Vec<String>,
     /// A remark.
     pub note: Option<String>,
 }
@@ -123,7 +128,8 @@ pub(super) struct ErrorTable {
 impl ErrorTable {
     pub(super) fn parse(text: &str) -> Result<Self, Error> {
         let mut file: File = yaml::parse(FILE, text)?;
-        for source in file.errors.iter_mut().flat_map(|row| &mut row.sources) {
+        let rows = file.errors.iter_mut();
+        for source in rows.flat_map(|row| row.sources.iter_mut().chain(&mut row.advice)) {
             yaml::resolve(FILE, &file.sources, source)?;
         }
         Ok(Self {

@@ -50,6 +50,9 @@ pub(super) struct AmbiguousName {
     pub(super) cc: Vec<ComputeCapability>,
     #[serde(deserialize_with = "yaml::words")]
     pub(super) sources: Vec<String>,
+    /// Its name as it is looked up.
+    #[serde(skip)]
+    key: String,
 }
 
 #[derive(Deserialize)]
@@ -87,7 +90,10 @@ impl GpuTable {
     }
 
     /// The table of these rows, with its index.
-    pub(super) fn new(as_of: String, ambiguous: Vec<AmbiguousName>, rows: Vec<GpuRow>) -> Self {
+    pub(super) fn new(as_of: String, mut ambiguous: Vec<AmbiguousName>, rows: Vec<GpuRow>) -> Self {
+        for name in &mut ambiguous {
+            name.key = words(&name.name).concat();
+        }
         let mut names = BTreeMap::<_, Vec<_>>::new();
         let mut short = BTreeMap::<_, Vec<_>>::new();
         for (index, row) in rows.iter().enumerate() {
@@ -158,11 +164,7 @@ impl GpuTable {
 
     fn exact(&self, words: &[String]) -> Option<GpuLookup<'_>> {
         let key = words.concat();
-        if let Some(row) = self
-            .ambiguous
-            .iter()
-            .find(|row| self::words(&row.name).concat() == key)
-        {
+        if let Some(row) = self.ambiguous.iter().find(|row| row.key == key) {
             return Some(GpuLookup::Ambiguous {
                 name: row.name.clone(),
                 capabilities: row.cc.clone(),
@@ -200,7 +202,8 @@ impl GpuTable {
         let words = words(name);
         let mut rest = words.as_slice();
         loop {
-            let spoken = |row: &&AmbiguousName| self::words(&row.name).concat() == rest.concat();
+            let key = rest.concat();
+            let spoken = |row: &&AmbiguousName| row.key == key;
             if let Some(spoken) = self.ambiguous.iter().find(spoken) {
                 let wanted = self::words(&spoken.name);
                 let meant = |row: &&GpuRow| {

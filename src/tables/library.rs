@@ -29,6 +29,12 @@ pub struct VendorRow {
     /// Whether it compiles device code at run time.
     #[serde(default)]
     pub compiler: bool,
+    /// Whether it may hold a compiler, which it does where it names the release of one.
+    #[serde(default)]
+    pub may_compile: bool,
+    /// Whether this compiler may write PTX, which the driver compiles, in place of machine code.
+    #[serde(default)]
+    pub writes_ptx: bool,
     /// Whether it picks among single-architecture fatbins by itself.
     #[serde(default)]
     pub dispatches: bool,
@@ -107,10 +113,67 @@ pub struct FamilyRow {
     pub library: String,
     /// What decides which one is loaded.
     pub by: String,
+    /// The package whose CUDA version decides: the library of that version is loaded, else the newest older one of the
+    /// same major version, else the oldest newer one of it, else none.
+    pub decider: DeciderRow,
     /// Where the row comes from.
     pub sources: Vec<String>,
     #[serde(skip)]
     glob: Option<GlobMatcher>,
+}
+
+/// What a package that compiles at run time lets the driver load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Loads {
+    /// Machine code, at least where the driver does not compile PTX as new as that of the compiler.
+    Cubin,
+    /// PTX or machine code: it depends on what else is installed, or on what its user asks for.
+    PtxOrCubin,
+}
+
+/// A package that compiles device code on the machine that runs it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct RunTimeRow {
+    /// Globs of the normalised names of its distributions.
+    #[serde(deserialize_with = "yaml::words")]
+    pub packages: Vec<String>,
+    /// What compiles, as a person would say it, where the package does not carry it and all its builds compile.
+    pub with: Option<String>,
+    /// What the driver gets to load.
+    pub loads: Loads,
+    /// Where the row comes from.
+    pub sources: Vec<String>,
+    #[serde(skip)]
+    package_globs: GlobSet,
+}
+
+/// A package whose CUDA version decides which of the siblings of another is loaded.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct DeciderRow {
+    /// Its normalised name.
+    pub package: String,
+    /// Glob of its library that is made by that toolkit alone, for builds without a local version such as `+cu126`.
+    pub library: String,
+    #[serde(skip)]
+    glob: Option<GlobMatcher>,
+}
+
+impl DeciderRow {
+    /// Whether a distribution is the package.
+    pub fn is(&self, package: &str) -> bool {
+        normalised(package) == self.package
+    }
+
+    /// Whether the file at `path` is the library that shows its CUDA version.
+    pub fn shows(&self, path: &str) -> bool {
+        matches(self.glob.as_ref(), &self.library, path)
+    }
 }
 
 #[derive(Deserialize)]
@@ -121,6 +184,7 @@ struct File {
     vendor: Vec<VendorRow>,
     roles: Vec<RoleRow>,
     families: Vec<FamilyRow>,
+    run_time: Vec<RunTimeRow>,
 }
 
 /// The table of libraries.
@@ -130,6 +194,7 @@ pub(super) struct LibraryTable {
     pub(super) vendor: Vec<VendorRow>,
     pub(super) roles: Vec<RoleRow>,
     pub(super) families: Vec<FamilyRow>,
+    pub(super) run_time: Vec<RunTimeRow>,
     vendor_globs: GlobSet,
     /// The row of each glob in `vendor_globs`.
     vendor_of: Vec<usize>,
@@ -144,7 +209,9 @@ impl LibraryTable {
         let vendor = file.vendor.iter_mut().map(|row| &mut row.sources);
         let roles = file.roles.iter_mut().map(|row| &mut row.sources);
         let families = file.families.iter_mut().map(|row| &mut row.sources);
-        for source in vendor.chain(roles).chain(families).flatten() {
+        let run_time = file.run_time.iter_mut().map(|row| &mut row.sources);
+        let rows = vendor.chain(roles).chain(families).chain(run_time);
+        for source in rows.flatten() {
             yaml::resolve(FILE, &file.sources, source)?;
         }
         let mut globs = GlobSetBuilder::new();
@@ -160,23 +227,24 @@ impl LibraryTable {
                 kernels.add(glob(pattern)?);
                 kernel_of.push(index);
             }
-            let mut packages = GlobSetBuilder::new();
-            for pattern in &row.packages {
-                packages.add(glob(pattern)?);
-            }
-            row.package_globs = packages.build().map_err(|e| yaml::invalid(FILE, e))?;
+            row.package_globs = globs_of(&row.packages)?;
+        }
+        for row in &mut file.run_time {
+            row.package_globs = globs_of(&row.packages)?;
         }
         for row in &mut file.roles {
             row.glob = Some(glob(&row.library)?.compile_matcher());
         }
         for row in &mut file.families {
             row.glob = Some(glob(&row.library)?.compile_matcher());
+            row.decider.glob = Some(glob(&row.decider.library)?.compile_matcher());
         }
         Ok(Self {
             as_of: file.as_of,
             vendor: file.vendor,
             roles: file.roles,
             families: file.families,
+            run_time: file.run_time,
             vendor_globs: globs.build().map_err(|e| yaml::invalid(FILE, e))?,
             vendor_of,
             kernel_globs: kernels.build().map_err(|e| yaml::invalid(FILE, e))?,
@@ -202,6 +270,12 @@ impl LibraryTable {
         })
     }
 
+    pub(super) fn run_time(&self, package: &str) -> Option<&RunTimeRow> {
+        let package = normalised(package);
+        let mut rows = self.run_time.iter();
+        rows.find(|row| row.package_globs.is_match(&package))
+    }
+
     pub(super) fn family(&self, package: &str, library_path: &str) -> Option<&FamilyRow> {
         let package = normalised(package);
         self.families.iter().find(|row| {
@@ -209,6 +283,14 @@ impl LibraryTable {
                 && matches(row.glob.as_ref(), &row.library, library_path)
         })
     }
+}
+
+fn globs_of(patterns: &[String]) -> Result<GlobSet, Error> {
+    let mut globs = GlobSetBuilder::new();
+    for pattern in patterns {
+        globs.add(glob(pattern)?);
+    }
+    globs.build().map_err(|error| yaml::invalid(FILE, error))
 }
 
 fn matches(glob: Option<&GlobMatcher>, pattern: &str, path: &str) -> bool {
@@ -241,110 +323,4 @@ pub(super) fn normalised(package: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::Tables;
-    use super::*;
-
-    #[test]
-    fn vendor_libraries_are_known_by_file_name_also_when_hashed() {
-        for (name, expected) in [
-            ("libcudart.so", Some("cuda-runtime")),
-            ("libcudart.so.12", Some("cuda-runtime")),
-            ("libcudart-hash.so.12", Some("cuda-runtime")),
-            ("libcudart-5a077122.so.12.0.107", Some("cuda-runtime")),
-            ("libcudart.e8e8b82a.so.12", Some("cuda-runtime")),
-            ("libcudart_static.a", Some("cuda-runtime")),
-            ("cudart64_12.dll", Some("cuda-runtime")),
-            ("CUDART64_110.DLL", Some("cuda-runtime")),
-            ("libnvjpeg.8dd2b5e6.so.12", Some("nvjpeg")),
-            ("libcublas.so.12", Some("cublas")),
-            ("libcublasLt.so.12", Some("cublas")),
-            ("libcublas-f6acd947.so.11", Some("cublas")),
-            ("libcudnn_engines_precompiled.so.9", Some("cudnn")),
-            ("libcufft.so.11", Some("cufft")),
-            ("libnppicc.so.12", Some("npp")),
-            ("libcudnn-f1b2c3d4.so.9", Some("cudnn")),
-            ("libcudnn_ops_infer.so.8", Some("cudnn")),
-            ("libcusparse.so.12", Some("cusparse")),
-            ("libcusparseLt.so.0", Some("cusparselt")),
-            ("libnvshmem_host.so.3", Some("nvshmem")),
-            ("libnccl.so.2", Some("nccl")),
-            ("libnvJitLink.so.12", Some("nvjitlink")),
-            ("libnvrtc-builtins.so.12.4", Some("nvrtc")),
-            ("libnvrtc.so.12", Some("nvrtc")),
-            ("ptxas", Some("ptxas")),
-            ("libnvinfer_plugin.so.10", Some("tensorrt")),
-            ("cuTENSOR.dll", Some("cutensor")),
-            ("libcuda.so.1", Some("driver")),
-            ("libtorch_nvshmem.so", None),
-            ("libtorch_cuda.so", None),
-            ("libcudart_mine.so", None),
-            ("libcudnn_attention.so", None),
-            ("libnccl_ext.so", None),
-            ("libnppkernels.so", None),
-            ("libcufft_callbacks.so", None),
-            ("libnvinfer_my_plugin.so", None),
-            ("libcublasmp.so.0", None),
-            ("LIBCUDART.SO.12", None),
-            ("ptxas.py", None),
-            ("", None),
-        ] {
-            let row = Tables::builtin().vendor(name);
-            assert_eq!(row.map(|row| row.component.as_str()), expected, "{name}");
-        }
-        let vendor = |name| Tables::builtin().vendor(name).unwrap();
-        assert!(vendor("libnvrtc.so.12").compiler);
-        assert!(vendor("libcufft.so.11").dispatches && !vendor("libnppc.so.12").dispatches);
-    }
-
-    #[test]
-    fn packages_that_are_a_vendor_library_are_known() {
-        for (file, package, expected) in [
-            ("libcurand.so.10", "nvidia-curand-cu12", true),
-            ("libcurand.so.10", "nvidia_curand", true),
-            ("libcurand.so.10", "Nvidia.CuRAND__cu11", true),
-            ("libcurand.so.10", "torch", false),
-            ("libcublas.so.12", "nvidia-cublas", true),
-            ("libcublas.so.12", "nvidia-cublasmp-cu12", false),
-            ("libcudnn.so.9", "nvidia-cudnn-cu13", true),
-            ("libcudnn.so.9", "nvidia-cudnn-frontend", false),
-            ("libnccl.so.2", "nvidia-nccl-cu12", true),
-            ("libcudart.so.12", "nvidia-cuda-runtime-cu12", true),
-            ("libnvinfer.so.10", "tensorrt_cu12_libs", true),
-            ("libnvinfer.so.10", "tensorrt-llm", false),
-        ] {
-            let row = Tables::builtin().vendor(file).unwrap();
-            assert_eq!(row.is_package(package), expected, "{file} {package}");
-        }
-    }
-
-    #[test]
-    fn roles_and_families_hold_for_their_packages_only() {
-        let role = |package, path| Tables::builtin().role(package, path).map(|row| row.role);
-        assert_eq!(
-            role("sgl_kernel", "sgl_kernel/flash_ops.abi3.so"),
-            Some(Role::Side)
-        );
-        assert_eq!(role("nixl-cu12", "x/nixl_ep_cpp_29.so"), Some(Role::Side));
-        assert_eq!(
-            role("cudf_cu12", "cudf/core/udf/shim.fatbin"),
-            Some(Role::Linked)
-        );
-        assert_eq!(role("sgl-kernel", "sgl_kernel/common_ops.abi3.so"), None);
-        assert_eq!(role("mine", "sgl_kernel/flash_ops.abi3.so"), None);
-        let family = |package, path| Tables::builtin().sibling_family(package, path).is_some();
-        assert!(family(
-            "bitsandbytes",
-            "bitsandbytes/libbitsandbytes_cuda128.so"
-        ));
-        assert!(family(
-            "bitsandbytes",
-            "bitsandbytes/libbitsandbytes_cuda128.dll"
-        ));
-        assert!(!family(
-            "bitsandbytes",
-            "bitsandbytes/libbitsandbytes_cpu.so"
-        ));
-        assert!(!family("mine", "libbitsandbytes_cuda128.so"));
-    }
-}
+mod tests;

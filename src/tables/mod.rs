@@ -14,10 +14,12 @@ mod forward_compat;
 mod gpu;
 mod instance;
 mod library;
+mod origin;
 mod overlay;
 mod pci;
 mod rows;
 mod spelling;
+mod texts;
 mod toolkit;
 mod yaml;
 
@@ -27,7 +29,7 @@ use std::sync::OnceLock;
 use sha2::{Digest, Sha256};
 
 use crate::cuda::{
-    ComputeCapability, DriverBranch, DriverVersion, PtxIsa, SmTarget, ToolkitVersion,
+    ComputeCapability, DriverBranch, DriverVersion, PtxIsa, SmTarget, Suffix, ToolkitVersion,
 };
 use crate::error::Error;
 use crate::platform::Os;
@@ -41,6 +43,7 @@ use gpu::GpuTable;
 use instance::InstanceTable;
 use library::LibraryTable;
 use pci::PciTable;
+use texts::Texts;
 use toolkit::ToolkitTable;
 
 pub use container::{ArchNameRow, BrandRow, BrandRule, CapabilitiesRow};
@@ -48,7 +51,8 @@ pub use errors::{ApiError, ErrorMatch, ErrorRow, MatchedBy};
 pub use forward_compat::{CompatRow, ForwardCompat};
 pub use gpu::GpuLookup;
 pub use instance::{InstanceLookup, InstanceRow};
-pub use library::{FamilyRow, Role, RoleRow, VendorRow};
+pub use library::{DeciderRow, FamilyRow, Loads, Role, RoleRow, RunTimeRow, VendorRow};
+pub use origin::Origin;
 pub use overlay::{Overlay, Table};
 pub use pci::{ChipRow, ParsePciIdError, PciId, PciRow};
 pub use rows::{
@@ -56,51 +60,6 @@ pub use rows::{
     GpuRow, NumberRow, PairedDriver, PtxRow, SmRow, ToolkitRow,
 };
 pub(crate) use spelling::nearest;
-
-/// The texts of the table files.
-#[derive(Debug, Clone, Copy)]
-struct Texts {
-    gpus: &'static str,
-    archs: &'static str,
-    toolkits: &'static str,
-    drivers: &'static str,
-    libraries: &'static str,
-    pci: &'static str,
-    instances: &'static str,
-    compat: &'static str,
-    errors: &'static str,
-    containers: &'static str,
-}
-
-impl Texts {
-    const BUILTIN: Self = Self {
-        gpus: include_str!("gpus.yaml"),
-        archs: include_str!("archs.yaml"),
-        toolkits: include_str!("toolkits.yaml"),
-        drivers: include_str!("drivers.yaml"),
-        libraries: include_str!("libraries.yaml"),
-        pci: include_str!("pci.yaml"),
-        instances: include_str!("instances.yaml"),
-        compat: include_str!("forward_compat.yaml"),
-        errors: include_str!("errors.yaml"),
-        containers: include_str!("containers.yaml"),
-    };
-
-    fn all(&self) -> [&'static str; 10] {
-        [
-            self.gpus,
-            self.archs,
-            self.toolkits,
-            self.drivers,
-            self.libraries,
-            self.pci,
-            self.instances,
-            self.compat,
-            self.errors,
-            self.containers,
-        ]
-    }
-}
 
 /// The tables.
 #[derive(Debug)]
@@ -252,6 +211,11 @@ impl Tables {
         self.driver_table().branch_of(version, os)
     }
 
+    /// The newest branch that has a driver number below `number` on `os`.
+    pub fn branch_before(&self, number: u32, os: Os) -> Option<DriverBranch> {
+        self.driver_table().branch_before(number, os)
+    }
+
     /// The driver numbers on `os` that differ from their branch's.
     pub fn driver_numbers(&self, os: Os) -> &[NumberRow] {
         self.driver_table().numbers(os)
@@ -331,6 +295,12 @@ impl Tables {
         self.library_table().vendor(file_name)
     }
 
+    /// The library of NVIDIA's that rows call `component`.
+    pub fn component(&self, component: &str) -> Option<&VendorRow> {
+        let mut rows = self.library_table().vendor.iter();
+        rows.find(|row| row.component == component)
+    }
+
     /// Whose a kernel is, by its name, where it is known: a number for [`Tables::kernel_vendor`].
     pub fn kernel_owner(&self, kernel: &str) -> Option<u16> {
         self.library_table().kernel_owner(kernel)
@@ -349,6 +319,28 @@ impl Tables {
     /// The siblings that a library of a package belongs to, of which one is loaded.
     pub fn sibling_family(&self, package: &str, library_path: &str) -> Option<&FamilyRow> {
         self.library_table().family(package, library_path)
+    }
+
+    /// What is known of a package that compiles device code on the machine that runs it.
+    pub fn run_time(&self, package: &str) -> Option<&RunTimeRow> {
+        self.library_table().run_time(package)
+    }
+
+    /// The least and the greatest target, without `a` and `f`, among those that toolkits of `versions` compile for;
+    /// none where one of them is not known.
+    pub fn compile_range(&self, versions: &[ToolkitVersion]) -> Option<(SmTarget, SmTarget)> {
+        let mut known = Vec::new();
+        for version in versions {
+            let row = self
+                .toolkit(*version)
+                .filter(|row| !row.targets.is_empty())?;
+            known.extend(row.targets.iter().map(|target| target.cc));
+        }
+        let plain = |cc: &ComputeCapability| SmTarget::new(*cc, Suffix::None);
+        Some((
+            known.iter().min().map(plain)?,
+            known.iter().max().map(plain)?,
+        ))
     }
 
     fn gpu_table(&self) -> &GpuTable {

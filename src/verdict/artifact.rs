@@ -95,14 +95,18 @@ fn platform_of(library: &Library) -> Option<Platform> {
         HostFormat::Pe | HostFormat::Coff => Os::Windows,
         HostFormat::Ar | HostFormat::Raw => return None,
     };
-    let arch = match library.machine.as_deref()? {
-        "x86_64" => CpuArch::Amd64,
-        "aarch64" => CpuArch::Arm64,
-        "i386" => CpuArch::I386,
-        "ppc64le" => CpuArch::Ppc64le,
-        _ => return None,
-    };
-    Some(Platform::new(os, arch))
+    Some(Platform::new(os, cpu(library.machine.as_deref()?)?))
+}
+
+/// The CPU that a library's machine or a platform tag names.
+pub(super) fn cpu(name: &str) -> Option<CpuArch> {
+    match name {
+        "x86_64" => Some(CpuArch::Amd64),
+        "aarch64" => Some(CpuArch::Arm64),
+        "i386" | "i686" => Some(CpuArch::I386),
+        "ppc64le" => Some(CpuArch::Ppc64le),
+        _ => None,
+    }
 }
 
 /// A build without GPU code where the policy expects some.

@@ -237,10 +237,7 @@ impl Baseline {
 
 /// Whether findings of a rule may be in a baseline: not what could not be read, which only a policy accepts.
 fn may_be_known(rule: Code) -> bool {
-    !matches!(
-        rule,
-        Code::Unreadable | Code::WaiverExpired | Code::WaiverUnused | Code::BaselineUnused
-    )
+    rule != Code::Unreadable && !rule.is_about_policy()
 }
 
 impl Subject {

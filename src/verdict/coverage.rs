@@ -4,13 +4,12 @@
 //! taught it. *General* fatbins hold images for more than one capability and were meant to run widely;
 //! *single-target* ones are one architecture's file of a library that dispatches by itself.
 
-use std::collections::BTreeSet;
-
-use crate::cuda::{PtxIsa, SmTarget};
-use crate::device::{Coding, FatbinClass, ImageKey, ImageKind};
+use crate::cuda::PtxIsa;
+use crate::device::Coding;
 use crate::inventory::Library;
 
-use super::state::{Judged, On, State, judge};
+use super::state::{Judged, On, State};
+use super::units::{Units, is_empty};
 
 /// Fatbins of one kind, and how many of them are covered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -75,7 +74,7 @@ impl Coverage {
     /// Fatbins without any kernel say nothing, so they must not decide.
     pub(super) fn of(library: &Library, on: On<'_>) -> Option<Self> {
         let units = Units::of(library, |class| !is_empty(class));
-        if units.loadable.is_empty() && !units.never_linked {
+        if units.is_empty() {
             return None;
         }
         Some(Self::of_units(&units, library, on))
@@ -109,26 +108,11 @@ impl Coverage {
 
     fn of_units(units: &Units<'_>, library: &Library, on: On<'_>) -> Self {
         let mut coverage = Self {
-            bare_only: units.loadable.iter().all(|class| class.bare),
+            bare_only: units.are_bare(),
             ..Self::empty()
         };
-        for class in &units.loadable {
-            let mut judged = judge(images(class), on);
-            // where code fits and cannot be unpacked, nothing says that the driver would link instead
-            let lacks = !judged.state.covers() && judged.state != State::CodingBlocked;
-            if lacks
-                && units.is_linked(class)
-                && let Some(relinked) = units.relinked(on)
-            {
-                judged = relinked;
-            }
-            let general = is_general(class) && !library.dispatches;
-            coverage.count(class.count, general, judged);
-        }
-        if units.never_linked {
-            let general = units.relocatable.iter().any(|class| is_general(class));
-            coverage.count(1, general, units.relinked(on).unwrap_or(Judged::NONE));
-            coverage.bare_only = false;
+        for unit in units.judged(library, on) {
+            coverage.count(unit.count, unit.general, unit.judged);
         }
         coverage
     }
@@ -269,144 +253,4 @@ impl Coverage {
         // a quotient, because it is rounded as the share was when it was read: 55 of 100 is 0.55
         covered > 0.0 && covered / total >= share
     }
-}
-
-/// The package's own fatbins in a library, sorted by what they are for.
-#[derive(Debug)]
-struct Units<'l> {
-    /// What can be loaded by itself.
-    loadable: Vec<&'l FatbinClass>,
-    /// What is linked first.
-    relocatable: Vec<&'l FatbinClass>,
-    /// Whether a program or a library holds nothing but objects that no device link made loadable: one unit.
-    never_linked: bool,
-    /// Whether the control records tell which fatbins a device link made.
-    links_known: bool,
-}
-
-impl<'l> Units<'l> {
-    fn of(library: &'l Library, counts: impl Fn(&FatbinClass) -> bool) -> Self {
-        let own = library
-            .code
-            .iter()
-            .filter(|code| code.own)
-            .map(|code| &code.class);
-        // a fatbin that could not be read is a problem, not a gap
-        let own = own.filter(|class| is_judgeable(class));
-        // code to be linked has its say even without a kernel: what it holds is called by others
-        let (relocatable, mut loadable): (Vec<_>, Vec<_>) =
-            own.partition(|class| class.relocatable);
-        let never_linked =
-            library.format.is_linked() && loadable.is_empty() && !relocatable.is_empty();
-        loadable.retain(|class| counts(class));
-        // images outside fatbins decide only where there is nothing else, or something picks them
-        if loadable.iter().any(|class| !class.bare) && !library.dispatches {
-            loadable.retain(|class| !class.bare);
-        }
-        let links_known = loadable.iter().any(|class| class.device_linked);
-        Self {
-            loadable,
-            relocatable,
-            never_linked,
-            links_known,
-        }
-    }
-
-    /// Whether a device link made the fatbins of `class`. Where the records cannot be read, it is taken to
-    /// have made those that hold cubins only, as it does.
-    fn is_linked(&self, class: &FatbinClass) -> bool {
-        if self.links_known {
-            return class.device_linked;
-        }
-        let cubins_only = class
-            .images
-            .iter()
-            .all(|image| image.key.kind == ImageKind::Cubin);
-        !self.relocatable.is_empty() && !class.bare && cubins_only
-    }
-
-    /// What the driver makes of the objects where it links them again (rule 2.12): it needs PTX or a cubin
-    /// that fits of every one, and is stopped by what stops it at any. `None` where one object has neither.
-    fn relinked(&self, on: On<'_>) -> Option<Judged> {
-        let objects = self
-            .relocatable
-            .iter()
-            .map(|class| judge(images(class), on));
-        let objects: Vec<Judged> = objects.collect();
-        let stopped = |state| objects.iter().find(|object| object.state == state).copied();
-        let usable = objects.iter().all(|object| {
-            object.state.covers()
-                || matches!(object.state, State::JitBlocked | State::CodingBlocked)
-        });
-        if objects.is_empty() || !usable {
-            return None;
-        }
-        let blocked = stopped(State::JitBlocked).or_else(|| stopped(State::CodingBlocked));
-        Some(Judged {
-            state: blocked.map_or(State::Jit, |object| object.state),
-            isa: objects.iter().filter_map(|object| object.isa).max(),
-            coding: if objects.iter().any(|object| object.coding == Coding::Zstd) {
-                Coding::Zstd
-            } else {
-                Coding::None
-            },
-        })
-    }
-}
-
-fn images(class: &FatbinClass) -> impl Iterator<Item = ImageKey> + '_ {
-    class.images.iter().map(|image| image.key)
-}
-
-/// Whether enough of a fatbin could be read: it names a target, and its code is of a known coding. How other
-/// entries are packed does not matter: nobody unpacks them, so nobody reports that they cannot be.
-fn is_judgeable(class: &FatbinClass) -> bool {
-    let is_code = |kind: ImageKind| kind == ImageKind::Cubin || kind.is_ptx();
-    let unread = images(class).any(|key| key.coding == Coding::Unknown && is_code(key.kind));
-    !unread && images(class).any(|key| key.target.is_some() || is_unjudged(key.kind))
-}
-
-/// Whether a fatbin holds nothing that could run: no image at all, or code without any kernel. nvcc leaves
-/// such code for its default architecture in libraries without kernels (libnppc.so.12).
-fn is_empty(class: &FatbinClass) -> bool {
-    let mut cubins = images(class)
-        .filter(|key| key.kind == ImageKind::Cubin)
-        .peekable();
-    if cubins.peek().is_some() {
-        return cubins.all(|key| key.empty);
-    }
-    images(class).all(|key| key.empty || key.kind == ImageKind::Index)
-}
-
-/// Whether no rule says where code of this kind runs. It covers nothing, and yet it is not nothing.
-pub(super) const fn is_unjudged(kind: ImageKind) -> bool {
-    matches!(kind, ImageKind::TileIr | ImageKind::Unknown(_))
-}
-
-/// Whether a fatbin was meant for more than one capability. Bare images are for the one they name.
-fn is_general(class: &FatbinClass) -> bool {
-    let capabilities: BTreeSet<_> = images(class)
-        .filter_map(|key| key.target)
-        .map(|target| target.cc)
-        .collect();
-    !class.bare && capabilities.len() > 1
-}
-
-/// The package's own fatbins in `library` that can be loaded, also those without kernels.
-pub(super) fn own_fatbins(library: &Library) -> u64 {
-    let units = Units::of(library, |_| true);
-    let counts = units.loadable.iter().filter(|class| !class.bare);
-    counts.fold(0, |sum, class| sum.saturating_add(class.count))
-}
-
-/// Every target that the package's own code in `library` was built for, with its kind.
-pub(super) fn own_targets(library: &Library) -> BTreeSet<(ImageKind, SmTarget)> {
-    let classes = library
-        .code
-        .iter()
-        .filter(|code| code.own && !is_empty(&code.class));
-    classes
-        .flat_map(|code| images(&code.class))
-        .filter_map(|key| Some((key.kind, key.target?)))
-        .collect()
 }

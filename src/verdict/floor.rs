@@ -87,7 +87,7 @@ impl std::fmt::Display for Mechanism {
         match self {
             Self::Runtime(version) => write!(f, "the {version} runtime"),
             Self::Toolkit(version) => write!(f, "code made by {version}"),
-            Self::Gpu(cc) => write!(f, "the first driver for compute capability {cc}"),
+            Self::Gpu(cc) => write!(f, "GPUs of compute capability {cc}"),
             Self::Ptx(isa) => write!(f, "compiling PTX {isa}"),
             Self::Compression => f.write_str("code compressed with zstd"),
             Self::Declared(variables) => write!(f, "the image's {variables}"),

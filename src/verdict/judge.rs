@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::compat::{Driver, Meets};
+use crate::compat::{Driver, Drives, Meets};
 use crate::inventory::{Artifact, ArtifactKind, Library};
 use crate::platform::Os;
 use crate::policy::{FleetTarget, Policy, WaiverSubject};
@@ -12,9 +12,10 @@ use crate::tables::Tables;
 
 use super::finding::{Finding, PackageName};
 use super::floor::{Floor, Mechanism};
+use super::kernels::MissingKernels;
 use super::of_image::OfImage;
 use super::words::Subject;
-use super::{Row, Verdict, artifact, compilers, floor, package, python, words};
+use super::{Row, Verdict, artifact, compilers, floor, glibc, package, python, words};
 
 /// One artifact on its way to rows and findings.
 pub(super) struct Judge<'a> {
@@ -26,9 +27,22 @@ pub(super) struct Judge<'a> {
     pub(super) of_same_input: &'a [Artifact],
 }
 
+/// A package on one target.
+struct OnTarget {
+    row: Row,
+    findings: Vec<Finding>,
+    /// That GPUs of the next generation would have nothing of it to compile, where it runs here.
+    no_forward_ptx: Option<Finding>,
+}
+
 impl Judge<'_> {
-    /// Adds the findings and rows of the artifact.
-    pub(super) fn artifact(&self, findings: &mut Vec<Finding>, matrix: &mut Vec<Row>) {
+    /// Adds the findings, rows and missing kernels of the artifact.
+    pub(super) fn artifact(
+        &self,
+        findings: &mut Vec<Finding>,
+        matrix: &mut Vec<Row>,
+        missing: &mut Vec<MissingKernels>,
+    ) {
         let artifact = self.artifact;
         let mut add = |mut found: Finding, package: Option<&PackageName>| {
             found.artifact = Some(self.index);
@@ -86,13 +100,19 @@ impl Judge<'_> {
                 add(found, name);
             }
             let mut has_code = false;
+            let mut no_forward_ptx = None;
             for target in &targets {
-                let (row, found) = self.row(name, &libraries, target, image.as_ref());
-                has_code |= row.has_device_code;
-                for found in found {
+                let on = self.target(name, &libraries, target, image.as_ref(), missing);
+                has_code |= on.row.has_device_code;
+                for found in on.findings {
                     add(found, name);
                 }
-                matrix.push(row);
+                no_forward_ptx = no_forward_ptx.or(on.no_forward_ptx);
+                matrix.push(on.row);
+            }
+            // what it lacks is the same for every target that it runs on
+            if let Some(found) = no_forward_ptx {
+                add(found, name);
             }
             if !has_code
                 && let Some(package) = name
@@ -146,13 +166,15 @@ impl Judge<'_> {
     }
 
     /// One package on one target, GPU by GPU.
-    fn row(
+    fn target(
         &self,
         package: Option<&PackageName>,
         libraries: &[&Library],
         target: &FleetTarget,
         image: Option<&OfImage<'_>>,
-    ) -> (Row, Vec<Finding>) {
+        missing: &mut Vec<MissingKernels>,
+    ) -> OnTarget {
+        let missing_before = missing.len();
         let loaded = artifact::for_platform(libraries, target);
         let os = artifact::os_of(self.artifact, libraries);
         let driver = target.known_driver(os.unwrap_or(Os::Linux), self.tables);
@@ -160,6 +182,7 @@ impl Judge<'_> {
         let mut floors = Vec::new();
         let mut has_code = false;
         let mut notes = Vec::new();
+        let mut no_forward_ptx = None;
         for gpu in &target.gpus {
             let subject = Subject {
                 package,
@@ -173,10 +196,20 @@ impl Judge<'_> {
                 None => (driver.clone(), None),
             };
             notes.extend(note.filter(|note| !notes.contains(note)));
-            let mut on_gpu = package::judge(&loaded, subject, &seen, self.policy);
+            let mut on_gpu = package::judge(&loaded, subject, &seen, self.policy, self.artifact);
             has_code |= on_gpu.has_code;
             notes.extend(on_gpu.siblings.take().filter(|note| !notes.contains(note)));
             findings.append(&mut on_gpu.findings);
+            no_forward_ptx = no_forward_ptx.or(on_gpu.no_forward_ptx.take());
+            let lacking = std::mem::take(&mut on_gpu.missing).into_iter();
+            missing.extend(lacking.map(|(library, missing)| MissingKernels {
+                artifact: self.index,
+                package: package.cloned(),
+                library: library.path.clone(),
+                target: target.name.clone(),
+                gpu: gpu.name.clone(),
+                missing,
+            }));
             if on_gpu.has_code || !on_gpu.floors.is_empty() {
                 // what the driver that the image brings is enough for asks nothing of the host's
                 let own = seen.spec() == driver.spec();
@@ -196,15 +229,18 @@ impl Judge<'_> {
                 }
             }
             floors.append(&mut on_gpu.floors);
-            findings.extend(compilers::mismatch(&loaded, subject));
+            findings.extend(compilers::mismatch(&loaded, subject, &driver));
         }
         let mismatch = artifact::platform_mismatch(self.artifact, libraries, target)
-            .or_else(|| python::mismatch(self.artifact, target));
+            .or_else(|| python::mismatch(self.artifact, target))
+            .or_else(|| glibc::mismatch(self.artifact, target));
         let subject = package::subject(package, None, target);
         if mismatch.is_some() && self.mismatch_denies(&subject) {
             // what the wrong file needs is no advice
             findings.clear();
             floors.clear();
+            no_forward_ptx = None;
+            missing.truncate(missing_before);
         }
         if let Some(mismatch) = mismatch {
             notes.insert(0, format!("built for {}", mismatch.built_for));
@@ -230,6 +266,7 @@ impl Judge<'_> {
             .as_ref()
             .filter(|floor| driver.meets(&floor.driver) == Meets::No)
             .and_then(|_| driver.spec().cloned());
+        let compiles = compilers::note(libraries, package, self.tables);
         let own_code = libraries
             .iter()
             .any(|library| library.code.iter().any(|code| code.own));
@@ -245,10 +282,14 @@ impl Judge<'_> {
             has_foreign_code: libraries
                 .iter()
                 .any(|library| library.code.iter().any(|code| !code.own)),
-            compiles: libraries.iter().any(|library| library.compiler),
-            notes,
+            compiles: compiles.is_some(),
+            notes: compiles.into_iter().chain(notes).collect(),
         };
-        (row, findings)
+        OnTarget {
+            row,
+            findings,
+            no_forward_ptx,
+        }
     }
 
     /// Whether a package for another platform fails, whatever else is wrong with it.
@@ -295,9 +336,13 @@ fn driver_findings(
     if let Some(highest) = highest {
         findings.push(words::driver_too_old(subject, highest, &unmet));
     }
-    if let Some(last) = driver.dropped(subject.gpu.cc) {
-        let spec = driver.spec().map(ToString::to_string).unwrap_or_default();
-        findings.push(words::driver_dropped(subject, &spec, &last.to_string()));
+    let spec = driver.spec().map(ToString::to_string).unwrap_or_default();
+    match driver.drives(subject.gpu.cc) {
+        Drives::Yes => {}
+        Drives::Dropped(last) => {
+            findings.push(words::driver_dropped(subject, &spec, &last.to_string()));
+        }
+        Drives::Unknown => findings.push(words::driver_unknown(subject, &spec, driver)),
     }
     findings
 }

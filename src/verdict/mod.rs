@@ -12,15 +12,20 @@ mod compilers;
 mod coverage;
 mod finding;
 mod floor;
+mod glibc;
 pub mod image;
 mod judge;
+mod kernels;
 mod of_image;
 mod package;
 mod python;
 mod rows;
+mod siblings;
 mod state;
 #[cfg(test)]
 mod tests;
+mod units;
+mod unused;
 mod waive;
 mod words;
 
@@ -31,13 +36,14 @@ use crate::inventory::{Artifact, ArtifactKind, Inventory, Seen};
 use crate::policy::{Date, Policy};
 use crate::problem::Problem;
 use crate::rule::Level;
-use crate::tables::Tables;
+use crate::tables::{Origin, Tables};
 
 use judge::Judge;
 
 pub use baseline::Baseline;
 pub use finding::{Finding, PackageName, WaivedBy};
 pub use floor::{Floor, Mechanism, RuntimeVersion};
+pub use kernels::{Missing, MissingKernels};
 pub(crate) use rows::RowIndex;
 pub use state::State;
 
@@ -95,7 +101,7 @@ pub struct Row {
     pub has_unloadable_code: bool,
     /// Whether it carries device code of NVIDIA's libraries.
     pub has_foreign_code: bool,
-    /// Whether it compiles device code at run time, which is not judged.
+    /// Whether it compiles device code at run time, with a compiler that it carries or another; a note says with which.
     pub compiles: bool,
     /// Remarks that are no findings, such as from which version of a branch on it runs.
     pub notes: Vec<String>,
@@ -125,6 +131,8 @@ pub struct Evaluation {
     pub verdict: Verdict,
     /// The name of the policy.
     pub policy: String,
+    /// The tables by which it was judged.
+    pub tables: Origin,
     /// Whether warnings fail too.
     pub fail_on_warn: bool,
     /// The artifacts, in the order of the command line.
@@ -133,6 +141,9 @@ pub struct Evaluation {
     pub matrix: Vec<Row>,
     /// The findings, waived ones too.
     pub findings: Vec<Finding>,
+    /// The kernels for which a GPU finds no code, by artifact, package, target, GPU and library; none where the
+    /// inventory has no names of kernels.
+    pub missing_kernels: Option<Vec<MissingKernels>>,
 }
 
 impl Evaluation {
@@ -171,6 +182,7 @@ pub fn evaluate_new(
 ) -> Evaluation {
     let mut findings = Vec::new();
     let mut matrix = Vec::new();
+    let mut missing = Vec::new();
     for (index, artifact) in inventory.artifacts.iter().enumerate() {
         let judge = Judge {
             index,
@@ -179,8 +191,9 @@ pub fn evaluate_new(
             tables,
             of_same_input: of_same_input(&inventory.artifacts, index),
         };
-        judge.artifact(&mut findings, &mut matrix);
+        judge.artifact(&mut findings, &mut matrix, &mut missing);
     }
+    findings.extend(unused::scopes(policy, inventory, &findings));
     waive::apply(policy, options.today, &mut findings);
     let order: BTreeMap<&str, usize> = policy
         .targets
@@ -228,13 +241,26 @@ pub fn evaluate_new(
             }
         }
     }
+    // nobody said what the machine that checks has
+    let unknown = policy
+        .targets
+        .iter()
+        .filter(|target| target.gpus.is_empty());
+    for target in unknown {
+        verdict = verdict.max(Verdict::Incomplete);
+        for row in matrix.iter_mut().filter(|row| row.target == target.name) {
+            row.verdict = row.verdict.max(Verdict::Incomplete);
+        }
+    }
     Evaluation {
         verdict,
         policy: policy.origin().to_owned(),
+        tables: tables.origin(),
         fail_on_warn: options.fail_on_warn,
         artifacts,
         matrix,
         findings,
+        missing_kernels: inventory.has_kernels().then_some(missing),
     }
 }
 

@@ -3,38 +3,43 @@
 //! "Any uncovered fatbin fails" would deny every large package on every GPU, and the union of
 //! architectures would pass broken ones; the rules here were tried on real wheels, which they name.
 
-use std::collections::BTreeMap;
-
-use crate::compat::{Driver, Meets};
-use crate::cuda::Suffix;
+use crate::compat::Driver;
+use crate::cuda::{ComputeCapability, Suffix};
 use crate::device::{HostFormat, ImageKind};
-use crate::inventory::Library;
+use crate::inventory::{Artifact, Library};
 use crate::policy::{FleetTarget, Policy, Thresholds, WaiverSubject};
 use crate::rule::Code;
-use crate::tables::{FamilyRow, RoleRow, Tables};
+use crate::tables::{RoleRow, Tables};
 
-use super::coverage::{Count, Coverage, Extent, HALF, own_fatbins, own_targets};
+use super::coverage::{Coverage, Extent, HALF};
 use super::finding::{Finding, PackageName};
 use super::floor::{self, Floor};
+use super::kernels::{self, Missing};
+use super::siblings;
 use super::state::On;
+use super::units::{own_fatbins, own_targets};
 use super::words::{self, Subject};
 
 /// What a package gives on one GPU.
 #[derive(Debug, Default)]
-pub(super) struct OnGpu {
+pub(super) struct OnGpu<'l> {
     pub(super) findings: Vec<Finding>,
     pub(super) floors: Vec<Floor>,
+    /// The kernels of each library for which there is no code, where kernels have names.
+    pub(super) missing: Vec<(&'l Library, Missing)>,
     /// Whether any library has device code of the package's own.
     pub(super) has_code: bool,
     /// Which of its sibling libraries run, of which one is loaded.
     pub(super) siblings: Option<String>,
+    /// That its main library runs here, and would not on GPUs of the next generation.
+    pub(super) no_forward_ptx: Option<Finding>,
 }
 
 /// A library with its coverage.
-struct Judged<'l> {
-    library: &'l Library,
+pub(super) struct Judged<'l> {
+    pub(super) library: &'l Library,
     /// With the target's driver.
-    coverage: Coverage,
+    pub(super) coverage: Coverage,
     /// With a driver that accepts everything.
     free: Coverage,
     /// With the target's driver, as figures for people.
@@ -60,13 +65,14 @@ impl Judged<'_> {
     }
 }
 
-/// Judges `libraries` of one package on one GPU.
+/// Judges `libraries` of one package on one GPU, with what else the artifact holds `beside` it.
 pub(super) fn judge<'l>(
     libraries: &[&'l Library],
     subject: Subject<'_>,
     driver: &Driver<'_>,
     policy: &Policy,
-) -> OnGpu {
+    beside: &Artifact,
+) -> OnGpu<'l> {
     let tables = subject.tables;
     let package = subject.package.map(|package| package.name.as_str());
     let any = driver.any();
@@ -107,7 +113,9 @@ pub(super) fn judge<'l>(
         });
     }
     result.has_code = !judged.is_empty();
-    result.siblings = keep_best_siblings(package, &mut judged, driver, tables);
+    let kept = siblings::keep(libraries, &mut judged, subject, driver, beside);
+    result.siblings = kept.note;
+    result.findings.extend(kept.missing);
     drop_files_of_other_gpus(&mut judged);
     for one in &judged {
         result.floors.extend(floor::of_library(
@@ -116,8 +124,17 @@ pub(super) fn judge<'l>(
             driver,
             tables,
         ));
+        let on = if one.linked { free } else { on };
+        let missing = kernels::missing(one.library, on);
+        result
+            .missing
+            .extend(missing.map(|missing| (one.library, missing)));
     }
     let main = main_library(&judged);
+    result.no_forward_ptx = main
+        .or_else(|| largest(&judged))
+        .and_then(|index| judged.get(index))
+        .and_then(|one| no_forward_ptx(one, free));
     for (index, one) in judged.iter().enumerate() {
         let share = one.thresholds.main_library;
         let is_main = main == Some(index);
@@ -272,6 +289,31 @@ fn main_library(judged: &[Judged<'_>]) -> Option<usize> {
         .map(|(index, _)| index)
 }
 
+/// The own library with the most fatbins, of a package without general code.
+fn largest(judged: &[Judged<'_>]) -> Option<usize> {
+    let fatbins = |one: &Judged<'_>| one.coverage.counted().total;
+    let all = judged.iter().enumerate().rev();
+    all.max_by_key(|(_, one)| fatbins(one))
+        .map(|(index, _)| index)
+}
+
+/// What is said of a library that covers a GPU, where those of a generation of which nobody knows would have too
+/// little of it. Only PTX without a suffix is compiled for them. What dispatches by itself, and what the driver does
+/// not compile, is no measure.
+fn no_forward_ptx(one: &Judged<'_>, free: On<'_>) -> Option<Finding> {
+    let share = one.thresholds.main_library;
+    let covers = one.coverage.extent() != Extent::None && one.coverage.carries(share);
+    if !covers || one.library.dispatches || one.linked {
+        return None;
+    }
+    let newest = free.tables.capabilities().iter().map(|row| row.cc).max()?;
+    let next = ComputeCapability::new(newest.major.saturating_add(1), 0);
+    let on = On { cc: next, ..free };
+    let coverage = Coverage::of(one.library, on)?;
+    let figures = || coverage.figures(one.library, on, &[share]);
+    (!coverage.carries(share)).then(|| words::no_forward_ptx(one.library, &figures()))
+}
+
 /// Device code in files of its own (`k_sm80.cubin`, `k_sm90.cubin`) is picked by whoever loads it: where one
 /// of these files fits, the others are those of other GPUs. Where none does, each of them is lacking.
 fn drop_files_of_other_gpus(judged: &mut Vec<Judged<'_>>) {
@@ -280,91 +322,5 @@ fn drop_files_of_other_gpus(judged: &mut Vec<Judged<'_>>) {
     let fits = |one: &Judged<'_>| one.coverage.extent() != Extent::None;
     if judged.iter().any(|one| is_loose(one) && fits(one)) {
         judged.retain(|one| fits(one) || !is_loose(one));
-    }
-}
-
-/// Of siblings of which one is loaded (bitsandbytes ships one for each CUDA version), keeps the best. Says which
-/// do and which do not, where they differ.
-fn keep_best_siblings(
-    package: Option<&str>,
-    judged: &mut Vec<Judged<'_>>,
-    driver: &Driver<'_>,
-    tables: &Tables,
-) -> Option<String> {
-    let package = package?;
-    let mut families: BTreeMap<&str, Vec<Sibling<'_>>> = BTreeMap::new();
-    for one in judged.iter() {
-        if let Some(row) = tables.sibling_family(package, &one.library.path) {
-            families.entry(&row.library).or_default().push(Sibling {
-                row,
-                rank: Rank::of(one, driver, tables),
-                library: one.library,
-            });
-        }
-    }
-    let mut notes = Vec::new();
-    for siblings in families.values() {
-        // of equals the first
-        let best = siblings.iter().rev().max_by_key(|sibling| sibling.rank);
-        let Some(best) = best else { continue };
-        let is_among = |library: &Library| {
-            siblings
-                .iter()
-                .any(|sibling| std::ptr::eq(sibling.library, library))
-        };
-        judged.retain(|one| std::ptr::eq(one.library, best.library) || !is_among(one.library));
-        let named = |runs: bool| {
-            let found = siblings.iter().filter(|sibling| sibling.rank.runs == runs);
-            let names = found.map(|sibling| format!("`{}`", file_name(&sibling.library.path)));
-            names.collect::<Vec<_>>().join(", ")
-        };
-        let (run, not) = (named(true), named(false));
-        if !run.is_empty() && !not.is_empty() {
-            notes.push(format!(
-                "one of its libraries is loaded, by the {}: {run} run here, {not} do not",
-                best.row.by
-            ));
-        }
-    }
-    (!notes.is_empty()).then(|| notes.join("; "))
-}
-
-/// A library of which one of several is loaded.
-struct Sibling<'a> {
-    row: &'a FamilyRow,
-    rank: Rank,
-    library: &'a Library,
-}
-
-fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
-}
-
-/// How good a sibling is: what the driver starts first; then covered and native before covered and compiled
-/// before not covered; of equals the one whose toolkit asks for the oldest driver.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Rank {
-    runs: bool,
-    full: bool,
-    covered: bool,
-    native: bool,
-    oldest: std::cmp::Reverse<Option<crate::cuda::ToolkitVersion>>,
-}
-
-impl Rank {
-    fn of(one: &Judged<'_>, driver: &Driver<'_>, tables: &Tables) -> Self {
-        let extent = one.coverage.extent();
-        let floors = floor::of_library(one.library, Some(&one.coverage), driver, tables);
-        let starts = floors
-            .iter()
-            .all(|floor| driver.meets(&floor.driver) != Meets::No);
-        let Count { covered, .. } = one.coverage.counted();
-        Self {
-            runs: starts && extent != Extent::None,
-            full: extent == Extent::Full,
-            covered: extent != Extent::None,
-            native: covered > 0 && one.coverage.jit() == 0,
-            oldest: std::cmp::Reverse(one.library.toolkits.last().copied()),
-        }
     }
 }

@@ -1,8 +1,11 @@
 //! The sentences of coverage findings: what is wrong, the evidence, and the one next step.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod driver;
 
-use crate::cuda::{SmTarget, Suffix};
+use std::collections::BTreeSet;
+
+use crate::compat::Driver;
+use crate::cuda::{DriverSpec, PtxIsa, SmTarget, Suffix};
 use crate::device::{ImageKind, Place};
 use crate::inventory::Library;
 use crate::platform::Os;
@@ -10,9 +13,11 @@ use crate::policy::{FleetTarget, TargetGpu};
 use crate::rule::{Code, Level};
 use crate::tables::Tables;
 
-use super::coverage::{Count, Coverage, is_unjudged, own_targets};
+use super::coverage::{Count, Coverage};
 use super::finding::{Finding, PackageName};
-use super::floor::{Floor, Mechanism};
+use super::units::{is_unjudged, own_targets};
+
+pub(super) use driver::{driver_dropped, driver_too_old, driver_unknown};
 
 /// What a coverage finding is about.
 #[derive(Debug, Clone, Copy)]
@@ -29,6 +34,10 @@ impl Subject<'_> {
     /// The GPU as sentences name it: `H100 (9.0)`.
     pub(super) fn gpu_name(&self) -> String {
         self.gpu.to_string()
+    }
+
+    fn driver(&self) -> Driver<'_> {
+        Driver::new(self.target.driver.clone(), self.os, self.tables)
     }
 
     pub(super) fn sm(&self) -> SmTarget {
@@ -175,8 +184,13 @@ pub(super) fn lacks(
                 .newest_isa()
                 .map(|isa| isa.to_string())
                 .unwrap_or_default();
+            let verb = if subject.driver().is_beyond_known() {
+                "is not known to compile"
+            } else {
+                "does not compile"
+            };
             let message = format!(
-                "only PTX {isa} fits {gpu}, which driver {driver} does not compile: {covered} {units} can run"
+                "only PTX {isa} fits {gpu}, which driver {driver} {verb}: {covered} {units} can run"
             );
             (message, needs_driver(subject, coverage))
         }
@@ -203,38 +217,34 @@ pub(super) fn lacks(
     with_evidence(subject.finding(code, message, next_step), library, coverage)
 }
 
+/// The first driver that compiles PTX of `isa`: its version where that is known, else its branch.
+pub(super) fn driver_for_isa(subject: Subject<'_>, isa: PtxIsa) -> Option<DriverSpec> {
+    let row = subject.tables.ptx(isa)?;
+    let exact = row.first_driver(subject.os).cloned();
+    exact
+        .map(DriverSpec::Exact)
+        .or(row.branch.map(DriverSpec::Branch))
+}
+
 fn needs_driver(subject: Subject<'_>, coverage: &Coverage) -> String {
-    let row = coverage
-        .newest_isa()
-        .filter(|_| coverage.jit_blocked > 0)
-        .and_then(|isa| subject.tables.ptx(isa));
-    let target = &subject.target.name;
-    let os = subject.os;
-    let exact = row
-        .and_then(|row| row.first_driver(os))
-        .map(ToString::to_string);
-    let zstd = || {
-        subject
-            .tables
-            .compression_floor("zstd", os)
-            .map(|floor| floor.driver.to_string())
+    let (os, tables) = (subject.os, subject.tables);
+    let compiled = coverage.jit_blocked > 0;
+    let needed = if compiled {
+        let newest = coverage.newest_isa();
+        newest.and_then(|isa| driver_for_isa(subject, isa))
+    } else {
+        let floor = tables.compression_floor("zstd", os);
+        floor.map(|floor| floor.driver.clone())
     };
-    let needed = exact.or(row
-        .and_then(|row| row.branch)
-        .map(|branch| branch.to_string()));
-    match needed.or_else(|| {
-        if coverage.jit_blocked == 0 {
-            zstd()
-        } else {
-            None
-        }
-    }) {
-        Some(driver) => format!(
-            "upgrade the driver of `{target}` to {driver} or newer, or {}",
-            subject.other_build()
-        ),
-        None => subject.other_build(),
-    }
+    let Some(upgrade) = needed.and_then(|needed| driver::upgrade(subject, &needed)) else {
+        return subject.other_build();
+    };
+    let cost = if compiled {
+        " (it compiles the code at first use: a slow first start, and a cache that must persist)"
+    } else {
+        ""
+    };
+    format!("{upgrade}{cost}, or {}", subject.other_build())
 }
 
 /// The main library carries too little.
@@ -358,69 +368,27 @@ pub(super) fn tegra_unsure(
     )
 }
 
-/// The driver is below a floor.
-pub(super) fn driver_too_old(subject: Subject<'_>, floor: &Floor, others: &[&Floor]) -> Finding {
-    let target = &subject.target.name;
-    let have = subject
-        .target
-        .driver
-        .as_ref()
-        .map(ToString::to_string)
-        .unwrap_or_default();
-    let verb = match floor.mechanism {
-        Mechanism::Gpu(_) => "is",
-        _ => "needs",
-    };
+/// GPUs of the next generation would have nothing to compile.
+pub(super) fn no_forward_ptx(library: &Library, coverage: &Coverage) -> Finding {
     let message = format!(
-        "{} {verb} driver {}, `{target}` has {have}",
-        floor.mechanism, floor.driver
+        "{} {} hold PTX that GPUs of the next generation could compile; this is the package's main library",
+        of(coverage.counted()),
+        units(coverage, library)
     );
+    let newest = own_targets(library)
+        .into_iter()
+        .map(|(_, target)| target.cc)
+        .max();
+    let build = newest.map_or_else(String::new, |cc| {
+        let number = cc.number();
+        format!(
+            ": `{cc}+PTX` in `TORCH_CUDA_ARCH_LIST`, `{number}-virtual` in `CMAKE_CUDA_ARCHITECTURES`, or \
+             `-gencode arch=compute_{number},code=compute_{number}`"
+        )
+    });
     let next_step = format!(
-        "upgrade the driver of `{target}` to {} or newer",
-        floor.driver
+        "nothing for the GPUs of today; to be ready for newer ones, build it with PTX of its newest target{build}"
     );
-    let mut finding = subject.finding(Code::DriverTooOld, message, next_step);
-    let mut needs: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
-    for floor in others {
-        let need = format!("{} or newer for {}", floor.driver, floor.mechanism);
-        let paths = needs.entry(need).or_default();
-        paths.extend(floor.culprit.as_deref());
-    }
-    for (need, paths) in needs {
-        finding = finding.evidence(match named(&paths) {
-            Some(names) => format!("{need}: {names}"),
-            None => need,
-        });
-    }
-    finding.library.clone_from(&floor.culprit);
-    finding
-}
-
-/// Paths beside what they have in common; none where there is none.
-fn named(paths: &BTreeSet<&str>) -> Option<String> {
-    const SHOWN: usize = 4;
-    let shown: Vec<String> = paths
-        .iter()
-        .take(SHOWN)
-        .map(|path| format!("`{path}`"))
-        .collect();
-    let more = paths.len().saturating_sub(SHOWN);
-    match (shown.is_empty(), more) {
-        (true, _) => None,
-        (false, 0) => Some(shown.join(", ")),
-        (false, more) => Some(format!("{} and {more} more", shown.join(", "))),
-    }
-}
-
-/// The driver no longer drives the GPU.
-pub(super) fn driver_dropped(subject: Subject<'_>, have: &str, last: &str) -> Finding {
-    let message = format!(
-        "driver {have} no longer drives {}: the last branch that does is {last}",
-        subject.gpu_name()
-    );
-    let next_step = format!(
-        "keep `{}` on a driver of {last}, or replace the GPU",
-        subject.target.name
-    );
-    subject.finding(Code::DriverDroppedGpu, message, next_step)
+    let finding = Finding::new(Code::NoForwardPtx, message, next_step);
+    finding.library(&library.path).evidence(holds(library))
 }

@@ -109,8 +109,9 @@ fn a_person_sees_the_verdict_the_reason_and_the_next_step() {
       - its first device code is at offset 0x118, in `.nv_fatbin`
       next: look for another build or version of `ampere` with code for sm_90, made by CUDA 11.8 or newer; to build it yourself add `9.0` to `TORCH_CUDA_ARCH_LIST`, `90-real` to `CMAKE_CUDA_ARCHITECTURES`, or `-gencode arch=compute_90,code=sm_90`
 
-    FAIL: 1 denied finding, 0 warnings, 1 remark not shown (`--verbose`) (targets of the command line)
+    FAIL: 1 denied finding, 0 warnings, 2 remarks not shown (`--verbose`) (targets of the command line)
     Looked at 4 files: 1 with device code, all readable
+    Tables of DAY; sha256 DIGEST
     `smgate explain no-kernel-image` says more
     ");
 }
@@ -144,6 +145,7 @@ fn remarks_and_waived_findings_are_shown_when_asked_for() {
 
     PASS: 0 denied findings, 0 warnings, 1 waived (policy smgate.yaml)
     Looked at 4 files: 1 with device code, all readable
+    Tables of DAY; sha256 DIGEST
     ");
     let run = place.run(&["check", &input, "--today", "2027-01-15"]);
     assert!(!run.stdout.contains("short jobs"), "{}", run.stdout);
@@ -162,7 +164,7 @@ fn remarks_and_waived_findings_are_shown_when_asked_for() {
     insta::assert_snapshot!(run.shown(), @r"
     exit 2
     --- stderr
-    error: `--today`: there is no such day in the calendar
+    error: `--today`: there is no such day in the calendar: that month ends on `2027-02-28`
       next: write it as `2027-03-01`
     ");
 }
@@ -175,10 +177,22 @@ struct Report {
     schema: String,
     verdict: String,
     policy: String,
+    tables: Tables,
     artifacts: Vec<Artifact>,
     matrix: Vec<Row>,
     findings: Vec<Finding>,
     problems: Vec<Problem>,
+    /// Of `--kernels`, which `cli_kernels` is about.
+    missing_kernels: Option<serde_json::Value>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "that it deserialises is the test")]
+struct Tables {
+    as_of: String,
+    sha256: String,
+    overlay: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -255,6 +269,7 @@ fn a_program_reads_the_same_as_json() {
     assert_eq!((run.status, run.stderr.as_str()), (1, ""));
     let report: Report = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(report.schema, "smgate/check/1");
+    assert_eq!(report.missing_kernels, None);
     assert_eq!(
         (report.verdict.as_str(), report.policy.as_str()),
         ("fail", "--target")

@@ -18,7 +18,11 @@ fn a_pasted_error_is_explained_with_the_rules_that_see_it_before() {
             &["no-kernel-image", "partial-coverage"][..],
         ),
         ("209", "no-kernel-image", &["no-kernel-image"]),
-        ("222", "ptx-too-new", &["ptx-too-new"]),
+        (
+            "222",
+            "ptx-too-new",
+            &["ptx-too-new", "jit-compiler-mismatch"],
+        ),
         ("35", "driver-too-old", &["driver-too-old"]),
         ("803", "system-driver-mismatch", &["driver-too-old"]),
         ("unsupported toolchain", "ptx-too-new", &["ptx-too-new"]),

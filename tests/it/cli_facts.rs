@@ -128,6 +128,24 @@ fn the_gate_judges_by_the_overlay_and_says_so() {
     let run = place.run(&["check", &hopper, "--tables", "own.yaml"]);
     assert_eq!(run.status, 0, "{run:?}");
     assert_eq!(run.stderr, "note: from own.yaml: gpus `Lab Card`\n");
+    assert!(
+        run.stdout.contains(", with rows of own.yaml; sha256 "),
+        "{run:?}"
+    );
+    let tables =
+        |args: &[&str]| place.run(&[args, &["--format", "json"]].concat()).json()["tables"].clone();
+    let answer = tables(&["facts", "gpu", "Lab Card", "--tables", "own.yaml"]);
+    assert_eq!(answer["overlay"], "own.yaml");
+    // whatever the report is, the digest is that of the tables
+    assert_eq!(tables(&["check", &hopper, "--tables", "own.yaml"]), answer);
+    assert_eq!(
+        tables(&["inspect", &hopper, "--tables", "own.yaml"]),
+        answer
+    );
+    let embedded = tables(&["inspect", &hopper]);
+    assert_eq!(embedded["overlay"], Value::Null);
+    assert_eq!(embedded, tables(&["facts", "gpu", "H100"]));
+    assert_ne!(embedded["sha256"], answer["sha256"]);
     assert_eq!(
         place
             .run(&["policy", "lint", "--tables", "own.yaml"])

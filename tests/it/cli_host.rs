@@ -117,4 +117,48 @@ fn a_machine_without_a_gpu_cannot_be_a_target() {
     );
     assert_eq!(run.status, 2, "{run:?}");
     assert!(run.stderr.contains("no NVIDIA GPU was found"), "{run:?}");
+    // in a policy the place is told; what needs no machine goes on
+    let policy = "version: 1\ntargets:\n  - name: here\n    host: true\n";
+    place.write("smgate.yaml", policy);
+    let run = on(&place, none, &["check", "old-1.0-py3-none-any.whl"]);
+    assert_eq!(run.status, 2, "{run:?}");
+    for part in [
+        "no NVIDIA GPU was found",
+        "--> smgate.yaml:4:5",
+        "help: `smgate host` shows where it looked; name a GPU: `gpu: H100`",
+    ] {
+        assert!(run.stderr.contains(part), "{part}: {run:?}");
+    }
+    let run = on(&place, none, &["policy", "lint"]);
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{run:?}");
+    assert!(
+        run.stdout
+            .contains("`host: true` is looked at when `check` runs"),
+        "{run:?}"
+    );
+    let run = on(&place, none, &["policy", "show"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    assert!(
+        run.stdout.contains("that of the machine that checks"),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn judges_a_policy_for_this_machine() {
+    let place = Place::new();
+    simple("old", &[("sm_80 sm_90", 3)]).write(&place);
+    simple("new", &[("sm_90 sm_120", 3)]).write(&place);
+    let policy = "version: 1\ntargets:\n  - {name: here, host: true}\n  - {name: dc, gpu: H100, driver: R580}\n";
+    place.write("smgate.yaml", policy);
+    for (name, verdict) in [("old", "fail"), ("new", "pass")] {
+        let file = format!("{name}-1.0-py3-none-manylinux_2_28_x86_64.whl");
+        let run = on(&place, RTX_5090, &["check", &file, "--format", "json"]);
+        let row = &run.json()["matrix"][0];
+        assert_eq!(row["target"], "here");
+        // the wheel is for x86-64; elsewhere the platform denies
+        if cfg!(target_arch = "x86_64") {
+            assert_eq!(row["verdict"], verdict, "{run:?}");
+        }
+    }
 }

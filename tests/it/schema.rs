@@ -1,7 +1,7 @@
 //! What the program prints as JSON is what the schemas say, every field of it and no other.
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
@@ -115,11 +115,12 @@ fn printed(directory: &Path, arguments: &[&str]) -> Value {
         .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {stderr}"))
 }
 
+fn schemas() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/report/schema")
+}
+
 fn schema(name: &str) -> Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("src/report/schema")
-        .join(name);
-    serde_json::from_str(&text(&path)).unwrap()
+    serde_json::from_str(&text(&schemas().join(name))).unwrap()
 }
 
 fn assert_valid(schema: &Value, document: &Value) {
@@ -261,11 +262,18 @@ fn objects<'v>(value: &'v Value, found: &mut Vec<&'v Value>) {
 
 #[test]
 fn the_schemas_demand_every_field_and_allow_no_other() {
-    for name in ["inspect-1.json", "check-1.json", "facts-1.json"] {
-        let schema = schema(name);
+    let mut count = 0;
+    for entry in std::fs::read_dir(schemas()).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let schema = schema(&name);
         let mut found = Vec::new();
         objects(&schema, &mut found);
-        assert!(found.len() > 3, "{name}");
+        assert!(found.len() > 1, "{name}");
+        assert_eq!(
+            format!("{}.json", schema["$id"].as_str().unwrap().replace('/', "-")),
+            format!("smgate-{name}")
+        );
+        count += 1;
         for object in found {
             let listed: Vec<&str> = object["properties"]
                 .as_object()
@@ -284,4 +292,92 @@ fn the_schemas_demand_every_field_and_allow_no_other() {
             assert_eq!(object["additionalProperties"], false, "{name}: {listed:?}");
         }
     }
+    assert_eq!(count, 6, "the schemas that README names");
+}
+
+/// Everything that a policy may hold, and a base that it includes.
+const FULL_POLICY: &str = r#"
+version: 1
+include: [base.yaml, preset:ada-l4]
+targets:
+  - {name: pool, gpu: [H100, T4], driver: 550.54.15, platform: linux/amd64, python: "3.12", glibc: "2.28"}
+  - {name: cloud, instance: "aws:g6.xlarge", driver: R570}
+  - {name: windows, pci: "10de:2684", driver: "551.61", platform: windows/amd64}
+  - {name: wsl, cc: [8.9, "12.0"], wsl: true, tegra: lenient}
+  - {name: orin, gpu: Jetson AGX Orin, tegra: strict, allow-jit: [cupy-*]}
+  - {name: here, host: true}
+levels: {jit-only: deny, unreadable: warn}
+thresholds: {main-library: 0.75, partial-coverage: 0.9}
+expect-gpu: ["torch", "mypkg-*"]
+allow-jit: warp-lang
+scopes:
+  - {package: torch, version: 2.15.*, library: "**/*.so", targets: [pool], levels: {link-only: allow}, thresholds: {main-library: 0}}
+  - {targets: here, levels: {unused-architectures: warn}}
+waivers:
+  - {rule: partial-coverage, package: torch, version: 2.15.*, library: "*.so", targets: [pool], reason: not called, until: 2026-12-31}
+  - {rule: no-kernel-image, reason: too late, until: 2026-01-31}
+"#;
+
+#[test]
+fn a_policy_as_it_is_understood_is_of_its_schema() {
+    let root = tempfile::tempdir().unwrap();
+    let base = "version: 1\nlevels: {partial-coverage: deny}\n";
+    std::fs::write(root.path().join("base.yaml"), base).unwrap();
+    std::fs::write(root.path().join("smgate.yaml"), FULL_POLICY).unwrap();
+    let show = [
+        "policy",
+        "show",
+        "--format",
+        "json",
+        "--today",
+        "2026-11-30",
+    ];
+    let shown = printed(root.path(), &show);
+    let schema = schema("policy-1.json");
+    assert_valid(&schema, &shown);
+    // it holds what is rare
+    let targets = &shown["targets"];
+    assert!(strings(targets, "tegra").contains(&"strict"), "{targets}");
+    let here = targets.as_array().unwrap().last().unwrap();
+    assert_eq!(
+        (&here["host"], &here["driver"]),
+        (&true.into(), &Value::Null)
+    );
+    assert_eq!(shown["waivers"][1]["expired"], true);
+    for preset in smgate::policy::Policy::presets() {
+        let name = format!("preset:{}", preset.name);
+        assert_valid(
+            &schema,
+            &printed(root.path(), &[&show[..], &[&name]].concat()),
+        );
+    }
+}
+
+#[test]
+fn a_written_baseline_is_of_its_schema() {
+    let root = tempfile::tempdir().unwrap();
+    inputs(root.path());
+    let policy = POLICY.split("waivers:").next().unwrap();
+    std::fs::write(root.path().join("smgate.yaml"), policy).unwrap();
+    let check = [
+        "check",
+        "--format",
+        "json",
+        "--today",
+        "2026-11-30",
+        "--write-baseline",
+        "known.json",
+    ];
+    printed(root.path(), &[&check, ALL].concat());
+    let baseline = serde_json::from_str(&text(&root.path().join("known.json"))).unwrap();
+    assert_valid(&schema("baseline-1.json"), &baseline);
+    let findings = &baseline["findings"];
+    for field in ["package", "input", "library", "target", "gpu"] {
+        assert!(
+            !strings(findings, field).is_empty(),
+            "no {field} in {baseline}"
+        );
+    }
+    assert!(strings(findings, "level").contains(&"deny"));
+    assert!(strings(findings, "level").contains(&"warn"));
 }

@@ -39,6 +39,7 @@ impl Run {
             if text.is_empty() {
                 String::new()
             } else {
+                let text = without_digest(text);
                 format!("--- {name}\n{text}")
             }
         };
@@ -85,6 +86,16 @@ impl Run {
         kinds.dedup();
         kinds
     }
+}
+
+/// A report with a word in the place of the digest of the tables: a new fact is no new report.
+pub(crate) fn without_digest(report: &str) -> String {
+    let lines = report.split_inclusive('\n');
+    let lines = lines.map(|line| match line.split_once("; sha256 ") {
+        Some((of, _)) if of.starts_with("Tables of ") => "Tables of DAY; sha256 DIGEST\n",
+        _ => line,
+    });
+    lines.collect()
 }
 
 impl Place {

@@ -47,6 +47,31 @@ OTHER_WHEELS = {
         "9e51cf9460c5441dcd2a4f31ece207e35ea7c3d2535be0f929cca4944e2eeb18",
     "torch-2.15.0-cp312-cp312-manylinux_2_28_x86_64.whl":
         "6d8c86f4e33a9f12a58149bd9b0d64351632b8eb44479be8ff85e5389932dd79",
+    # packages that compile at run time, and compilers
+    "cupy_cuda12x-14.2.0-cp312-cp312-manylinux2014_x86_64.whl":
+        "f82141761f2c81905d49387464ae29438887956d99063381c93a1d5d1b7d32e8",
+    "jax_cuda12_pjrt-0.12.0.1-py3-none-manylinux_2_27_x86_64.whl":
+        "5ec28e06198d094031c37590b4ea753ae8cde4879ab4b60baf40f0dffb673286",
+    "jax_cuda12_plugin-0.12.0.1-cp312-cp312-manylinux_2_27_x86_64.whl":
+        "61dc67a8341ad6a0bb59631307914581ad16055f6c5635a2b7e57dfffb77e466",
+    "numba_cuda-0.30.4-cp312-cp312-manylinux_2_24_x86_64.manylinux_2_28_x86_64.whl":
+        "4f229a9314c98a6084e43c3a29ae1568a182bdcab7e87d8fc628a651ea2336ca",
+    "nvidia_cuda_nvcc_cu12-12.4.131-py3-none-manylinux2014_x86_64.whl":
+        "e4c9a35435c3b0e36c6397c5696334c9ea6650e524736cbd1c5d345ea099bb04",
+    "nvidia_cuda_nvrtc-13.5.37-py3-none-manylinux2010_x86_64.manylinux_2_12_x86_64.whl":
+        "86b4d68058807988b7d9af5b44917a0601e9c337f35ccd657bfb3c759ff8d8bc",
+    "nvidia_cuda_nvrtc_cu12-12.4.127-py3-none-manylinux2014_x86_64.whl":
+        "a178759ebb095827bd30ef56598ec182b85547f1508941a3d560eb7ea1fbf338",
+    "nvidia_cuda_nvrtc_cu12-12.8.93-py3-none-manylinux2010_x86_64.manylinux_2_12_x86_64.whl":
+        "a7756528852ef889772a84c6cd89d41dfa74667e24cca16bb31f8f061e3e9994",
+    "onnxruntime_ep_nv_tensorrt_rtx_cu12-0.5.0-py3-none-manylinux_2_28_x86_64.whl":
+        "d71fcbaf4adc627d82fffa6bbac9300a4bfc58fbfa604929b601d22211083d47",
+    "tensorrt_lean_cu12_libs-11.4.0.106-py3-none-manylinux_2_28_x86_64.whl":
+        "091458056315f2ff7d8aa1b324ce8f9a0b227016fe223dfb60fc783eb8659478",
+    "triton-3.9.0-cp312-abi3-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl":
+        "5e52ab4e2f1d64f0ac494c9aa723697b793f81a91c4cae4c36608ca0bc4267bf",
+    "warp_lang-1.19.0-py3-none-manylinux_2_28_x86_64.whl":
+        "c797f5f4aa9925f676e20dd28e5416fee794499f3f3c0a5b66f2d4dfc2de9e32",
 }
 
 LINUX, WINDOWS, ARM = "linux/amd64", "windows/amd64", "linux/arm64"
@@ -64,7 +89,7 @@ Case = collections.namedtuple("Case", "input gpu driver platform verdict codes t
 
 
 def case(package, gpu, driver, verdict, codes="", *texts, platform=LINUX, expect_gpu=()):
-    """Each of `texts` must stand in a finding, where the name of the library counts as part of it."""
+    """Each of `texts` must stand in a finding or in a note of a row; a finding's library counts as part of it."""
     return Case(package, gpu, driver, platform, verdict, frozenset(codes.split()), texts, tuple(expect_gpu))
 
 
@@ -114,6 +139,33 @@ CASES = [
     # static PTX for B300, which the package assembles there with ptxas
     case("flashinfer_python-0.7.4", "H100", "580.65.06", PASS, "arch-specific-only"),
     case("flashinfer_python-0.7.4", "B300", "580.95.05", PASS),
+    # What a compiler knows and writes: `ptxas --version` and `--help`, nvrtcVersion, nvrtcGetSupportedArchs and the
+    # `.version` of what nvrtcCompileProgram returns, each of these very files
+    case("nvidia_cuda_nvrtc_cu12-12.8.93", "A100", "525.60.13", PASS, "jit-compiler-mismatch", "PTX 8.7", "up to 8.0"),
+    case("nvidia_cuda_nvrtc_cu12-12.8.93", "A100", "570.124.06", PASS, "", "nvrtc 12.8 (knows sm_50 to sm_120)"),
+    case("nvidia_cuda_nvrtc_cu12-12.8.93", "RTX 5090", "570.124.06", PASS),
+    case("nvidia_cuda_nvrtc_cu12-12.8.93", "B300", "580.95.05", PASS, "jit-compiler-mismatch", "12.9 is the first"),
+    case("nvidia_cuda_nvrtc_cu12-12.4.127", "RTX 5090", "580.65.06", PASS, "jit-compiler-mismatch", "12.8 is the first"),
+    case("nvidia_cuda_nvrtc_cu12-12.4.127", "H100", "550.54.14", PASS, "", "nvrtc 12.4 (knows sm_50 to sm_90)"),
+    case("nvidia_cuda_nvrtc-13.5.37", "V100", "580.65.06", PASS, "jit-compiler-mismatch", "12.9 is the last"),
+    case("nvidia_cuda_nvrtc-13.5.37", "T4", "580.65.06", PASS, "jit-compiler-mismatch", "PTX 9.5", "up to 9.0"),
+    # libNVVM, whose release has but one NUL before its build, beside ptxas
+    case("nvidia_cuda_nvcc_cu12-12.4.131", "RTX 5090", "580.65.06", PASS, "jit-compiler-mismatch", "libnvvm.so"),
+    case("nvidia_cuda_nvcc_cu12-12.4.131", "H100", "525.60.13", PASS, "", "nvvm 12.4, ptxas 12.4"),
+    # ptxas of 12.9 and of 13.4 make machine code, which asks nothing of the driver
+    case("triton-3.9.0", "V100", "525.60.13", PASS, "", "ptxas 12.9, ptxas 13.4 (knows sm_50 to sm_121)"),
+    case("triton-3.9.0", "RTX 5090", "580.65.06", PASS, "", "compiles on your machine"),
+    # NVRTC of 13.4 is linked in; it asks for machine code where the driver is older than that
+    case("warp_lang-1.19.0", "V100", "580.65.06", FAIL, "jit-compiler-mismatch no-kernel-image", "12.9 is the last"),
+    case("warp_lang-1.19.0", "T4", "580.65.06", PASS, "", "CUDA 13.4 (knows sm_75 to sm_121)"),
+    # these carry no compiler
+    case("cupy_cuda12x-14.2.0", "RTX 5090", "580.65.06", PASS, "", "compiles on your machine with NVRTC"),
+    case("jax_cuda12_pjrt-0.12.0.1", "H100", "580.65.06", PASS, "", "compiles on your machine with XLA"),
+    case("jax_cuda12_plugin-0.12.0.1", "H100", "580.65.06", PASS, "", "compiles on your machine with XLA"),
+    case("numba_cuda-0.30.4", "H100", "580.65.06", PASS, "", "compiles on your machine with libNVVM"),
+    # NVRTC of 12.9 is linked into the TensorRT for RTX of this one; the other is the runtime without a builder
+    case("onnxruntime_ep_nv_tensorrt_rtx_cu12-0.5.0", "RTX 5090", "580.65.06", PASS, "", "CUDA 12.9 (knows sm_50 to sm_121)"),
+    case("tensorrt_lean_cu12_libs-11.4.0.106", "H100", "580.65.06", PASS),
     case("numpy-2.4.6", "H100", "580.65.06", PASS),
     case("numpy-2.4.6", "H100", "580.65.06", FAIL, "cpu-only-build", expect_gpu=["numpy"]),
     case("sm_120.cubin", "GB10", "580.95.05", PASS, platform=ARM),
@@ -181,7 +233,8 @@ def differences(it, report):
         finding = next(finding for finding in findings if finding["code"] == code)
         yield f"also {code}: {finding['library']}: {finding['message']}"
     said = "\n".join(
-        f"{finding['library']} {finding['message']} {' '.join(finding['evidence'])}" for finding in findings
+        [f"{finding['library']} {finding['message']} {' '.join(finding['evidence'])}" for finding in findings]
+        + [note for row in report["matrix"] if row["target"] == name for note in row["notes"]]
     )
     for text in it.texts:
         if text not in said:
@@ -211,7 +264,7 @@ def main():
                 wrong = list(differences(it, report))
                 right, total = right + (not wrong), total + 1
                 codes = " ".join(sorted(it.codes))
-                print(f"{'WRONG' if wrong else 'ok':6}{package:34}{target_name(it):34}{it.verdict:5} {codes}".rstrip())
+                print(f"{'WRONG' if wrong else 'ok':6}{package:42}{target_name(it):34}{it.verdict:5} {codes}".rstrip())
                 for line in wrong:
                     print(f"      {line}")
     print(f"{right} of {total} verdicts are as expected")

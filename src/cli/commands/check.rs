@@ -21,7 +21,7 @@ const DATA_MAX: u64 = 256 << 20;
 pub(in crate::cli) fn run(args: &Check, tables: &Tables, output: &Output) -> Result<Exit, Failure> {
     // mistakes in the policy are told before a long scan
     let policy = if args.target.is_empty() {
-        load_policy(args.policy.as_deref(), tables)?
+        host::fill_in(load_policy(args.policy.as_deref(), tables)?, tables)?
     } else {
         by_hand(args, tables)?
     };
@@ -36,7 +36,11 @@ pub(in crate::cli) fn run(args: &Check, tables: &Tables, output: &Output) -> Res
     let inventory = match &args.inventory {
         Some(path) => {
             let (origin, text) = read_text(path)?;
-            from_json(&origin, &text)?
+            let inventory = from_json(&origin, &text)?;
+            if args.kernels && !inventory.has_kernels() {
+                return Err(without_kernels(&origin).into());
+            }
+            inventory
         }
         None => scan_inputs(&args.inputs, &scan_options(args, &policy), tables)?,
     };
@@ -54,7 +58,11 @@ pub(in crate::cli) fn run(args: &Check, tables: &Tables, output: &Output) -> Res
         }
         _ => baseline,
     };
-    let evaluation = judge(baseline.as_ref());
+    let mut evaluation = judge(baseline.as_ref());
+    if !args.kernels {
+        // a saved inventory can have them all the same
+        evaluation.missing_kernels = None;
+    }
     let mut stdout = output.stdout();
     let human =
         HumanOptions::new(output.stdout_colour(), args.report.verbose).with_width(stdout_width());
@@ -69,7 +77,7 @@ pub(in crate::cli) fn run(args: &Check, tables: &Tables, output: &Output) -> Res
 
 /// How to scan: images for the platform that is asked for, or that all targets have.
 fn scan_options(args: &Check, policy: &Policy) -> ScanOptions {
-    let mut options = args.scan.options();
+    let mut options = args.scan.options(args.kernels);
     options.platform = args.platform.clone().or_else(|| {
         let mut platforms = policy.targets.iter().map(|target| target.platform);
         let first = platforms.next()??;
@@ -96,8 +104,7 @@ fn by_hand(args: &Check, tables: &Tables) -> Result<Policy, Failure> {
             .with_hint("leave it out, or name the GPU: `--target H100`")
             .into());
     }
-    let text = format!("version: 1\ntargets:\n{}", host::target(driver, tables)?);
-    let mut policy = Policy::parse(Policy::BY_HAND, &text, tables).map_err(Failure::Policy)?;
+    let mut policy = host::policy(driver, tables)?;
     if host.len() < args.target.len() {
         policy.targets.extend(others(None)?.targets);
     }
@@ -112,6 +119,12 @@ fn read_text(path: &Path) -> Result<(String, String), Error> {
         Error::new(ErrorKind::Data, format!("`{origin}` is not UTF-8 text")).with_source(error)
     })?;
     Ok((origin, text))
+}
+
+fn without_kernels(origin: &str) -> Error {
+    let message = format!("the inventory `{origin}` has no names of kernels");
+    Error::new(ErrorKind::Usage, message)
+        .with_hint("write it with `smgate inspect --kernels --format json INPUT... > FILE`")
 }
 
 /// Writes a baseline, also over an older one.

@@ -13,6 +13,7 @@ use crate::escape::visible;
 use crate::limits::read_capped;
 use crate::machine::{LocalGpu, Machine};
 use crate::platform::{CpuArch, Os, Platform};
+use crate::policy::Policy;
 use crate::report::plural;
 use crate::tables::Tables;
 use crate::{Error, ErrorKind};
@@ -41,18 +42,46 @@ pub(in crate::cli) fn run(args: &Host, tables: &Tables, output: &Output) -> Resu
     })
 }
 
-/// This machine's target for a policy, as text; `driver` in the place of the driver that is installed.
-pub(super) fn target(driver: Option<&str>, tables: &Tables) -> Result<String, Error> {
+/// The policy of this machine as its only target; `driver` in the place of the driver that is installed.
+pub(super) fn policy(driver: Option<&str>, tables: &Tables) -> Result<Policy, Failure> {
+    match target(driver, tables) {
+        Ok(target) => of_target(&target, tables),
+        Err(why) => Err(no_target(&format!("`--target host`: {why}"), "--target H100").into()),
+    }
+}
+
+/// The policy with this machine in the targets that ask for it.
+pub(super) fn fill_in(policy: Policy, tables: &Tables) -> Result<Policy, Failure> {
+    if !policy.asks_for_host() {
+        return Ok(policy);
+    }
+    let filled = match target(None, tables) {
+        Ok(target) => policy.with_host(Ok(&of_target(&target, tables)?)),
+        Err(why) => policy.with_host(Err(&no_target(why, "gpu: H100"))),
+    };
+    filled.map_err(Failure::Policy)
+}
+
+/// This machine's target as text, or why it is none.
+fn target(driver: Option<&str>, tables: &Tables) -> Result<String, &'static str> {
     let machine = look(tables);
-    machine.target(driver, tables).ok_or_else(|| {
-        let message = if machine.gpus.is_empty() {
-            "`--target host`: no NVIDIA GPU was found on this machine"
-        } else {
-            "`--target host`: the compute capability of this machine's GPU is unknown"
-        };
-        Error::new(ErrorKind::Usage, message)
-            .with_hint("`smgate host` shows where it looked; name a GPU: `--target H100`")
+    let target = machine.target(driver, tables);
+    target.ok_or(if machine.gpus.is_empty() {
+        "no NVIDIA GPU was found on this machine"
+    } else {
+        "the compute capability of this machine's GPU is unknown"
     })
+}
+
+fn of_target(target: &str, tables: &Tables) -> Result<Policy, Failure> {
+    let text = format!("version: 1\ntargets:\n{target}");
+    Policy::parse(Policy::BY_HAND, &text, tables).map_err(Failure::Policy)
+}
+
+fn no_target(why: &str, instead: &str) -> Error {
+    Error::new(ErrorKind::Usage, why).with_hint(format!(
+        "`smgate host` shows where it looked; name a GPU: `{instead}`"
+    ))
 }
 
 fn look(tables: &Tables) -> Machine {

@@ -14,7 +14,7 @@ pub(in crate::cli) fn run(
     tables: &Tables,
     output: &Output,
 ) -> Result<Exit, Failure> {
-    let mut options = args.scan.options();
+    let mut options = args.scan.options(args.kernels);
     options.platform.clone_from(&args.platform);
     let inventory = scan_inputs(&args.inputs, &options, tables)?;
     require_something(&inventory, None)?;

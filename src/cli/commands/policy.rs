@@ -138,8 +138,13 @@ fn describe(policy: &Policy) -> String {
         .iter()
         .map(|target| target.name.as_str())
         .collect();
+    let host = if policy.asks_for_host() {
+        "; `host: true` is looked at when `check` runs, not here"
+    } else {
+        ""
+    };
     format!(
-        "valid, {}: {}",
+        "valid, {}: {}{host}",
         plural(targets.len() as u64, "target"),
         targets.join(", ")
     )

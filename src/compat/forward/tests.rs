@@ -212,3 +212,43 @@ fn the_user_mode_driver_is_that_of_the_package_where_it_applies() {
         assert_eq!(own.spec(), host.spec());
     }
 }
+
+/// RULES.md 5, the table of NVIDIA's document (v615): C works, X does not, n/a is the branch itself. Every X of it is a
+/// host that is newer than the package, which has no use for it.
+const DOCUMENT: &str = "
+    host 535 570 580 590 595 610 615
+    13.4 C   C   C   C   C   C   n/a
+    13.3 C   C   C   C   C   n/a X
+    13.2 C   C   C   C   n/a X   X
+    13.1 C   C   C   n/a X   X   X
+    13.0 C   C   n/a X   X   X   X
+    12.9 C   C   X   X   X   X   X
+    12.8 C   n/a X   X   X   X   X
+    12.6 C   X   X   X   X   X   X
+    12.5 C   X   X   X   X   X   X
+    12.4 C   X   X   X   X   X   X
+    12.3 C   X   X   X   X   X   X
+    12.2 n/a X   X   X   X   X   X";
+
+#[test]
+fn every_cell_of_the_document_holds_on_a_data_centre_gpu() {
+    let mut lines = DOCUMENT.lines().filter(|line| !line.trim().is_empty());
+    let hosts: Vec<&str> = lines.next().unwrap().split_whitespace().skip(1).collect();
+    let mut cells = 0;
+    for line in lines {
+        let mut words = line.split_whitespace();
+        let package = words.next().unwrap();
+        for (host, cell) in hosts.iter().zip(words) {
+            let found = on(&named(package, ""), &format!("R{host}"), "A100 80GB PCIe");
+            let applies = matches!(found, Forward::Applies { once: false, .. });
+            let expected = match cell {
+                "C" => applies,
+                "X" | "n/a" => found == Forward::NotNeeded,
+                other => panic!("what is `{other}`?"),
+            };
+            assert!(expected, "{package} on R{host}: {found:?}");
+            cells += 1;
+        }
+    }
+    assert_eq!(cells, 84);
+}

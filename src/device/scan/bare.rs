@@ -1,9 +1,12 @@
 //! Device code outside any fatbin: bare cubins, zstd frames that hold one, PTX text.
 
+use std::collections::BTreeSet;
+
 use crate::device::cubin::Cubin;
 use crate::device::hunt::BlockHead;
-use crate::device::image::ImageKey;
+use crate::device::image::{ImageKey, ImageKind};
 use crate::device::inspect::{Notes, resolve_bare_cubin, resolve_framed_cubin};
+use crate::device::kernels::NamedImage;
 use crate::device::owner::Owner;
 use crate::device::payload::Peek;
 use crate::device::ptx;
@@ -85,7 +88,10 @@ impl Scanner<'_> {
             return;
         }
         let pieces = cubin.peek.so_far();
-        let file_len = pieces.and_then(|[head, table]| Cubin::split(head, table)?.file_len());
+        let file_len = match pieces.as_slice() {
+            [head, .., table] => Cubin::split(head, table).and_then(|cubin| cubin.file_len()),
+            _ => None,
+        };
         let end = file_len.map(|len| cubin.start.checked_add(len));
         let detail = match end {
             Some(Some(end)) if self.len.is_none_or(|len| end <= len) => {
@@ -103,19 +109,32 @@ impl Scanner<'_> {
 
     fn close_cubin(&mut self, cubin: BareCubin, end: u64) {
         let (pieces, _) = cubin.peek.finish();
-        let mut notes = Notes::new(self.recogniser);
+        let mut notes = self.notes();
         let key = match pieces.as_slice() {
-            [head, table] => resolve_bare_cubin(head, Some(table), &mut notes),
+            [head, .., table] => resolve_bare_cubin(head, Some(table), &mut notes),
             _ => None,
         };
+        let damaged = cubin.damaged || !notes.problems.is_empty();
+        let len = end.saturating_sub(cubin.start);
+        if let [_, whole, table] = pieces.as_slice()
+            && !damaged
+        {
+            notes.name_kernels(&NamedImage {
+                kind: ImageKind::Cubin,
+                beginning: whole,
+                table: Some(table),
+                len,
+            });
+        }
         if cubin.damaged {
             notes.problems.clear(); // what follows from the damage is no news
         }
-        let damaged = cubin.damaged || !notes.problems.is_empty();
         let owner = notes.owner;
-        self.take_notes(cubin.start, notes);
+        let mut kernels = BTreeSet::new();
+        self.take_notes(cubin.start, notes, &mut kernels);
         if let Some(key) = key {
-            self.add_bare(cubin.start, end, key, owner, damaged);
+            let kernels = self.found.kernels.are_asked().then_some(kernels);
+            self.add_bare(cubin.start, end, key, owner, damaged, kernels);
         }
     }
 
@@ -196,8 +215,8 @@ impl Scanner<'_> {
         key = resolve_framed_cubin(&pieces, &mut notes).unwrap_or(key);
         let damaged = !notes.problems.is_empty();
         let owner = notes.owner;
-        self.take_notes(start, notes);
-        self.add_bare(start, end, key, owner, damaged);
+        self.take_notes(start, notes, &mut BTreeSet::new());
+        self.add_bare(start, end, key, owner, damaged, None);
     }
 
     pub(super) fn bare_ptx(
@@ -232,7 +251,7 @@ impl Scanner<'_> {
             upto.saturating_sub(1)
         };
         let end = self.position + *cursor as u64;
-        self.add_bare(text.start, end, text.key, text.owner, false);
+        self.add_bare(text.start, end, text.key, text.owner, false, None);
         (State::Hunt, Flow::Go)
     }
 }

@@ -1,11 +1,14 @@
 //! Hits of the search, validated: each either begins device code or is nothing.
 
-use crate::device::compiler::{self, RELEASES_MAX, TEXT_MAX};
+use std::collections::BTreeSet;
+
+use crate::device::compiler::{self, NVRTC_LEN, RELEASES_MAX, TEXT_MAX};
 use crate::device::cubin::{CubinHead, HEAD_LEN};
 use crate::device::fatbin::{FatbinHeader, HEADER_LEN};
 use crate::device::hunt::{BlockCoding, BlockHead, FRAME_HEAD_MAX, FrameHead};
 use crate::device::image::{ImageKey, ImageKind};
 use crate::device::inspect::{FRAME_MAX, Notes, frame_pieces, resolve_bare_cubin};
+use crate::device::kernels::{NAMED_MAX, SECTION_TABLE_MAX};
 use crate::device::le::u64_at;
 use crate::device::owner::Owner;
 use crate::device::payload::{Coding, Peek, Piece};
@@ -21,8 +24,6 @@ use super::{Scanner, State};
 /// Beginning of a bare cubin that is kept: names, symbols, debug information and attributes come before the
 /// code (the toolkit's note 3.2 MB into one of 2,422 real cubins, FORMAT.md §7.3).
 const BARE_CUBIN_HEAD: u64 = 4 << 20;
-/// Largest section table of a bare cubin that is read.
-const SECTION_TABLE_MAX: u64 = 4 << 20;
 /// Candidates that were no fatbins, remembered until the sections are known.
 const SUSPECTS_MAX: usize = 1 << 16;
 /// Device-link records remembered.
@@ -81,6 +82,7 @@ impl Scanner<'_> {
             owner: Owner::Unseen,
             images: Images::default(),
             names: Vec::new(),
+            kernels: BTreeSet::new(),
         };
         if header.version != 1 {
             let detail = format!(
@@ -137,7 +139,7 @@ impl Scanner<'_> {
             end = file_len;
             damaged = true;
         }
-        let pieces = cubin_pieces(table, table_len);
+        let pieces = cubin_pieces(table, table_len, self.found.kernels.are_asked());
         let peek = Peek::new(Coding::None, pieces, u64::MAX);
         let cubin = BareCubin {
             start: at,
@@ -322,13 +324,24 @@ impl Scanner<'_> {
         self.found.compilers.extend(found);
         Candidate::Reject
     }
+
+    pub(super) fn nvrtc(&mut self, data: &[u8], eof: bool) -> Candidate {
+        if data.len() < NVRTC_LEN && !eof {
+            return Candidate::Need(NVRTC_LEN);
+        }
+        self.found.nvrtc |= compiler::is_nvrtc(data);
+        Candidate::Reject
+    }
 }
 
-/// What is looked at of a cubin outside fatbins: its beginning and its section table.
-fn cubin_pieces(table: u64, table_len: u64) -> Vec<Piece> {
+/// What is looked at of a cubin outside fatbins: its beginning and its section table, and between these all of
+/// it where the names of its kernels are asked for.
+fn cubin_pieces(table: u64, table_len: u64, names: bool) -> Vec<Piece> {
     let want = |len: u64| usize::try_from(len).unwrap_or(usize::MAX);
-    vec![
-        Piece::new(0, want(BARE_CUBIN_HEAD)),
-        Piece::new(table, want(table_len.min(SECTION_TABLE_MAX))),
-    ]
+    let mut pieces = vec![Piece::new(0, want(BARE_CUBIN_HEAD))];
+    if names {
+        pieces.push(Piece::new(0, want(NAMED_MAX)));
+    }
+    pieces.push(Piece::new(table, want(table_len.min(SECTION_TABLE_MAX))));
+    pieces
 }

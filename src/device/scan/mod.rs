@@ -21,6 +21,7 @@ use super::host::HostImage;
 use super::hunt::{Hits, OVERLAP, Signature};
 use super::image::{ImageKey, ImageKind};
 use super::inspect::{Notes, Resolved};
+use super::kernels::{Full, Kernels};
 use super::owner::{Owner, Recognise, Recogniser};
 use super::payload::Coding;
 use super::report::{Problems, Scanned};
@@ -57,10 +58,13 @@ pub struct Scanner<'r> {
 #[derive(Debug)]
 pub(in crate::device) struct Found {
     pub(in crate::device) tally: Tally,
+    pub(in crate::device) kernels: Kernels,
     pub(in crate::device) host: HostImage,
     pub(in crate::device) toolkits: BTreeSet<ToolkitVersion>,
     /// Releases that compilers among the host bytes name.
     pub(in crate::device) compilers: BTreeSet<ToolkitVersion>,
+    /// Whether messages of NVRTC's are among the host bytes.
+    pub(in crate::device) nvrtc: bool,
     pub(in crate::device) problems: Problems,
     /// Bytes that payloads were unpacked to.
     unpacked: u64,
@@ -114,9 +118,11 @@ impl<'r> Scanner<'r> {
             lto_ir: false,
             found: Found {
                 tally: Tally::default(),
+                kernels: Kernels::default(),
                 host: HostImage::new(len),
                 toolkits: BTreeSet::new(),
                 compilers: BTreeSet::new(),
+                nvrtc: false,
                 problems: Problems::default(),
                 unpacked: 0,
                 frames_tried: 0,
@@ -132,6 +138,14 @@ impl<'r> Scanner<'r> {
     #[must_use]
     pub fn with_recogniser(mut self, recognise: Recognise<'r>) -> Self {
         self.recogniser = Recogniser(Some(recognise));
+        self
+    }
+
+    /// Reads the names of kernels too, for [`super::FatbinClass::kernels`]: `most` bytes of them. Every image is
+    /// unpacked for that.
+    #[must_use]
+    pub fn with_kernels(mut self, most: u64) -> Self {
+        self.found.kernels = Kernels::asked(most);
         self
     }
 
@@ -188,7 +202,7 @@ impl<'r> Scanner<'r> {
                 relocatable: false,
                 empty: false,
             };
-            self.add_bare(0, self.position, key, Owner::Unseen, false);
+            self.add_bare(0, self.position, key, Owner::Unseen, false, None);
         }
         if let Some(len) = self.len.filter(|len| *len != self.position) {
             let detail = format!("{} bytes were expected and {} came", len, self.position);
@@ -258,6 +272,7 @@ impl<'r> Scanner<'r> {
                 Signature::Ptx => self.ptx_candidate(rest, at, eof),
                 Signature::DeviceLink => self.device_link(rest, at, eof),
                 Signature::Compiler => self.compiler(rest, eof),
+                Signature::Nvrtc => self.nvrtc(rest, eof),
             };
             match candidate {
                 Candidate::Reject => from = hit + 1,
@@ -288,10 +303,24 @@ impl<'r> Scanner<'r> {
         *cursor = upto;
     }
 
-    fn take_notes(&mut self, at: u64, notes: Notes<'_>) {
+    fn notes(&self) -> Notes<'r> {
+        Notes::new(self.recogniser).naming_kernels(self.found.kernels.are_asked())
+    }
+
+    /// Takes what was seen of an image, and the names of its kernels among those of its fatbin.
+    fn take_notes(&mut self, at: u64, notes: Notes<'_>, kernels: &mut BTreeSet<u32>) {
         self.found.toolkits.extend(notes.toolkits);
         for (kind, detail) in notes.problems {
             self.found.problems.push(at, kind, detail);
+        }
+        let names = notes.kernels.unwrap_or_default();
+        if let Err(Full(most)) = self.found.kernels.add(names, kernels) {
+            let detail = format!(
+                "the names of the kernels in this file take more than {most} bytes (`--max-kernel-names`)"
+            );
+            self.found
+                .problems
+                .push_once(at, ProblemKind::LimitExceeded, &detail);
         }
     }
 
@@ -319,6 +348,7 @@ impl<'r> Scanner<'r> {
             owner,
             images,
             names,
+            kernels,
             ..
         } = walk;
         self.add_unit(Unit {
@@ -329,10 +359,19 @@ impl<'r> Scanner<'r> {
             owner: owner.known(),
             images,
             names,
+            kernels: self.found.kernels.are_asked().then_some(kernels),
         });
     }
 
-    fn add_bare(&mut self, start: u64, end: u64, key: ImageKey, owner: Owner, damaged: bool) {
+    fn add_bare(
+        &mut self,
+        start: u64,
+        end: u64,
+        key: ImageKey,
+        owner: Owner,
+        damaged: bool,
+        kernels: Option<BTreeSet<u32>>,
+    ) {
         let images = Images::one(&Resolved {
             key,
             bytes: end.saturating_sub(start),
@@ -345,6 +384,7 @@ impl<'r> Scanner<'r> {
             owner: owner.known(),
             images,
             names: Vec::new(),
+            kernels,
         });
     }
 

@@ -1,7 +1,9 @@
 //! Inside a fatbin: its entries and their payloads.
 
+use std::collections::BTreeSet;
+
 use crate::device::fatbin::{Entry, EntryError};
-use crate::device::inspect::{Inspection, Notes};
+use crate::device::inspect::Inspection;
 use crate::device::owner::Owner;
 use crate::device::tally::{Images, NAME_LEN_MAX, NAMES_MAX};
 use crate::problem::ProblemKind;
@@ -19,6 +21,8 @@ pub(super) struct Walk {
     pub(super) owner: Owner,
     pub(super) images: Images,
     pub(super) names: Vec<String>,
+    /// The numbers of its kernels' names, where they are asked for.
+    pub(super) kernels: BTreeSet<u32>,
 }
 
 impl Walk {
@@ -85,7 +89,12 @@ impl Scanner<'_> {
                     walk,
                     entry_at: at,
                     left: entry.payload_len,
-                    inspection: Inspection::new(entry, !self.found.toolkits.is_empty(), limit),
+                    inspection: Inspection::new(
+                        entry,
+                        !self.found.toolkits.is_empty(),
+                        self.found.kernels.are_asked(),
+                        limit,
+                    ),
                 };
                 (State::Payload(Box::new(payload)), Flow::Go)
             }
@@ -153,7 +162,7 @@ impl Scanner<'_> {
             inspection,
             ..
         } = payload;
-        let mut notes = Notes::new(self.recogniser);
+        let mut notes = self.notes();
         self.found.unpacked += inspection.unpacked();
         for image in inspection.finish(truncated, &mut notes) {
             if !walk.images.add(&image) {
@@ -166,7 +175,7 @@ impl Scanner<'_> {
         }
         walk.damaged |= !notes.problems.is_empty();
         walk.owner = walk.owner.and(notes.owner);
-        self.take_notes(entry_at, notes);
+        self.take_notes(entry_at, notes, &mut walk.kernels);
         walk
     }
 }

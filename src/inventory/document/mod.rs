@@ -9,11 +9,14 @@ mod image;
 mod read;
 mod write;
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::cuda::{PtxIsa, ToolkitVersion};
 use crate::error::{Error, ErrorKind};
 use crate::escape::in_json;
+use crate::tables::Origin;
 
 use super::Inventory;
 use image::ImageForm;
@@ -24,6 +27,7 @@ pub const SCHEMA: &str = "smgate/inspect/1";
 #[derive(Debug, Serialize, Deserialize)]
 struct Document {
     schema: String,
+    tables: Option<Origin>,
     artifacts: Vec<ArtifactForm>,
 }
 
@@ -43,6 +47,8 @@ struct ArtifactForm {
     platforms: Vec<String>,
     #[serde(default)]
     other_platforms: Vec<String>,
+    #[serde(default)]
+    platform_tags: Vec<String>,
     #[serde(default)]
     python_tags: Vec<String>,
     packages: Vec<PackageForm>,
@@ -86,6 +92,8 @@ struct LibraryForm {
     compiler: bool,
     #[serde(default)]
     compilers: Vec<ToolkitVersion>,
+    #[serde(default)]
+    writes_ptx: bool,
     dispatches: bool,
     toolkits: Vec<ToolkitVersion>,
     fatbins: u64,
@@ -119,6 +127,8 @@ struct ClassForm {
     bytes: u64,
     first: u64,
     names: Vec<String>,
+    #[serde(default)]
+    kernels: Option<Vec<Arc<str>>>,
     images: Vec<ClassImage>,
 }
 
@@ -155,6 +165,7 @@ struct ProblemForm {
 pub fn to_json(inventory: &Inventory) -> serde_json::Result<String> {
     let document = Document {
         schema: SCHEMA.to_owned(),
+        tables: inventory.tables.clone(),
         artifacts: inventory.artifacts.iter().map(ArtifactForm::from).collect(),
     };
     Ok(in_json(serde_json::to_string_pretty(&document)?))
@@ -185,9 +196,10 @@ pub fn from_json(origin: &str, text: &str) -> Result<Inventory, Error> {
     }
     let document: Document =
         serde_json::from_str(text).map_err(|error| invalid(error.to_string()))?;
+    let tables = document.tables;
     let artifacts = document.artifacts.into_iter().enumerate();
     let artifacts = artifacts
         .map(|(index, form)| form.into_artifact(index).map_err(invalid))
         .collect::<Result<_, _>>()?;
-    Ok(Inventory { artifacts })
+    Ok(Inventory { artifacts, tables })
 }

@@ -1,5 +1,7 @@
 //! From the JSON form back to an inventory.
 
+use std::sync::Arc;
+
 use crate::cuda::SmTarget;
 use crate::device::{
     Coding, FatbinClass, HeaderClaim, HostFormat, ImageKey, ImageKind, ImageTally, Place,
@@ -59,6 +61,7 @@ impl ArtifactForm {
                 .cloned()
                 .chain(self.other_platforms)
                 .collect(),
+            platform_tags: self.platform_tags,
             python_tags: self.python_tags,
             platforms: platforms.filter_map(Result::ok).collect(),
             libraries,
@@ -119,6 +122,7 @@ impl LibraryForm {
             component: self.component,
             compiler: self.compiler,
             compilers: self.compilers,
+            writes_ptx: self.writes_ptx,
             dispatches: self.dispatches,
             toolkits: self.toolkits,
             code: self
@@ -160,9 +164,17 @@ impl ClassForm {
                 bytes: self.bytes,
                 first: self.first,
                 names: self.names,
+                kernels: self.kernels.map(ascending),
             },
         })
     }
+}
+
+/// Names as a scan gives them, whatever order a saved inventory has them in.
+fn ascending(mut names: Vec<Arc<str>>) -> Vec<Arc<str>> {
+    names.sort_unstable();
+    names.dedup();
+    names
 }
 
 impl ClassImage {

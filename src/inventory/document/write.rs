@@ -23,6 +23,7 @@ impl From<&Artifact> for ArtifactForm {
             sha256: artifact.sha256.clone(),
             platforms: artifact.platforms.iter().map(ToString::to_string).collect(),
             other_platforms: artifact.other_platforms.clone(),
+            platform_tags: artifact.platform_tags.clone(),
             python_tags: artifact.python_tags.clone(),
             packages: artifact.packages.iter().map(PackageForm::from).collect(),
             files: SeenForm {
@@ -86,6 +87,7 @@ impl LibraryForm {
             component: library.component.clone(),
             compiler: library.compiler,
             compilers: library.compilers.clone(),
+            writes_ptx: library.writes_ptx,
             dispatches: library.dispatches,
             toolkits: library.toolkits.clone(),
             fatbins: library.fatbins(),
@@ -149,6 +151,7 @@ impl From<&Code> for ClassForm {
             bytes: class.bytes,
             first: class.first,
             names: class.names.clone(),
+            kernels: class.kernels.clone(),
             images: class.images.iter().map(ClassImage::from).collect(),
         }
     }

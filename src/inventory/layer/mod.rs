@@ -16,13 +16,12 @@ use std::sync::Arc;
 
 use crate::archive::{Fault, SharedBytes, Tar, TarEnd, TarKind, TarMember, spool};
 use crate::device::{DeviceReport, KEPT_WHOLE};
-use crate::limits::{Budget, read_capped};
+use crate::limits::read_capped;
 use crate::locator::{Locator, MemberName};
 use crate::problem::{Extent, Problem, ProblemKind};
 use crate::source::packages;
-use crate::tables::Tables;
 
-use super::leaf::{self, CHUNK, Input, Leaf, Looked};
+use super::leaf::{self, CHUNK, Input, Leaf, Looked, Means};
 use super::nested;
 use super::own;
 use super::plan::File;
@@ -80,13 +79,8 @@ pub(super) struct LayerFile {
 }
 
 /// Reads a layer of which `size` bytes are stored, as far as it is known.
-pub(super) fn scan(
-    stored: Stored<'_>,
-    size: Option<u64>,
-    budget: &Budget,
-    tables: &Tables,
-) -> LayerScan {
-    let mut scanning = Scanning::new(budget, tables);
+pub(super) fn scan(stored: Stored<'_>, size: Option<u64>, means: &Means<'_>) -> LayerScan {
+    let mut scanning = Scanning::new(means);
     let size = size.unwrap_or(u64::MAX);
     let (again, opened) = match stored {
         Stored::Again(open) => (Some(open), open()),
@@ -94,7 +88,7 @@ pub(super) fn scan(
     };
     let passed = opened.and_then(|reader| {
         std::thread::scope(|scope| {
-            let mut pipe = Pipe::start(scope, reader, size, budget);
+            let mut pipe = Pipe::start(scope, reader, size, &means.budget);
             let walked = scanning.walk(&mut pipe, again.is_some());
             let sums = pipe.finish()?;
             Ok((walked, sums))
@@ -114,16 +108,15 @@ pub(super) fn scan(
 }
 
 /// A layer of which nothing can be read.
-pub(super) fn absent(fault: Fault, budget: &Budget, tables: &Tables) -> LayerScan {
-    let mut scanning = Scanning::new(budget, tables);
+pub(super) fn absent(fault: Fault, means: &Means<'_>) -> LayerScan {
+    let mut scanning = Scanning::new(means);
     scanning.whole(fault);
     scanning.finish()
 }
 
 /// A layer on the way.
 struct Scanning<'a> {
-    budget: &'a Budget,
-    tables: &'a Tables,
+    means: &'a Means<'a>,
     /// The address that every address of the layer begins with.
     root: Locator,
     problems: Problems,
@@ -133,10 +126,9 @@ struct Scanning<'a> {
 }
 
 impl<'a> Scanning<'a> {
-    fn new(budget: &'a Budget, tables: &'a Tables) -> Self {
+    fn new(means: &'a Means<'a>) -> Self {
         Self {
-            budget,
-            tables,
+            means,
             root: Locator::root(0, ""),
             problems: Problems::new(),
             pending: Vec::new(),
@@ -157,7 +149,7 @@ impl<'a> Scanning<'a> {
 
     /// Reads every member. Says how the archive ended; a fault has been reported then.
     fn walk(&mut self, pipe: &mut Pipe, again: bool) -> Option<TarEnd> {
-        let mut tar = Tar::new(pipe, self.budget.limits().members);
+        let mut tar = Tar::new(pipe, self.means.budget.limits().members);
         loop {
             match tar.next_member() {
                 Ok(Some(member)) => self.member(&member, &mut tar, again),
@@ -222,7 +214,7 @@ impl<'a> Scanning<'a> {
 
     /// Keeps the metadata of a package.
     fn keep(&mut self, entry: usize, at: Locator, tar: &mut Tar<&mut Pipe>) {
-        let most = self.budget.limits().metadata_bytes;
+        let most = self.means.budget.limits().metadata_bytes;
         let read = match read_capped(tar.body(), most) {
             Ok((bytes, false)) => Ok(bytes),
             Ok((_, true)) => Err(crate::limits::LimitHit::Metadata(most).into()),
@@ -240,7 +232,11 @@ impl<'a> Scanning<'a> {
         let mut body = tar.body();
         // The headers of a library may name what has passed, and what passes once must be held for that.
         let held = if leaf::is_named_zip(&place.path) || (!again && place.size > KEPT_WHOLE) {
-            Some(spool(&mut body, self.budget.limits(), Some(place.size)))
+            Some(spool(
+                &mut body,
+                self.means.budget.limits(),
+                Some(place.size),
+            ))
         } else {
             None
         };
@@ -253,8 +249,7 @@ impl<'a> Scanning<'a> {
                     None::<fn() -> Result<SharedBytes, Fault>>,
                     &place.path,
                     place.size,
-                    self.budget,
-                    self.tables,
+                    self.means,
                     &mut self.buffer,
                 );
                 match looked {
@@ -282,7 +277,7 @@ impl<'a> Scanning<'a> {
             at: place.at.clone(),
             depth: 0,
         };
-        let (leaf, problems) = leaf::read(&file, self.budget, self.tables, &mut self.buffer);
+        let (leaf, problems) = leaf::read(&file, self.means, &mut self.buffer);
         self.problems.add(place.entry, problems);
         self.leaf(place, leaf);
     }
@@ -295,14 +290,8 @@ impl<'a> Scanning<'a> {
                 self.report(place.entry, &place.path, "", place.size, None, *report)
             }
             Leaf::Zip(bytes) => {
-                let found = nested::read_all(
-                    bytes,
-                    &place.path,
-                    place.at,
-                    self.budget,
-                    self.tables,
-                    &mut self.buffer,
-                );
+                let found =
+                    nested::read_all(bytes, &place.path, place.at, self.means, &mut self.buffer);
                 self.problems.add(place.entry, found.problems);
                 self.scan.seen.add(found.seen);
                 let packages = found.packages.into_iter();
@@ -334,7 +323,7 @@ impl<'a> Scanning<'a> {
         report: DeviceReport,
     ) {
         self.scan.seen.with_device_code += u64::from(report.has_device_code());
-        if own::matters(path, &report, self.tables) {
+        if own::matters(path, &report, self.means.tables) {
             self.scan.files.push(LayerFile {
                 entry,
                 inner: inner.to_owned(),

@@ -42,7 +42,7 @@ impl Scanning<'_> {
     }
 
     fn settle(&mut self, place: Place, passed: Passed) {
-        let (leaf, problems) = passed.finish(&place.at);
+        let (leaf, problems) = passed.finish(&place.at, self.means);
         self.problems.add(place.entry, problems);
         self.leaf(place, leaf);
     }
@@ -73,8 +73,8 @@ impl Scanning<'_> {
     }
 
     fn refill(&mut self, open: &Open<'_>) -> Result<(), Fault> {
-        let reader = Metered::new(unpacked(open()?)?, self.budget, u64::MAX);
-        let mut tar = Tar::new(reader, self.budget.limits().members);
+        let reader = Metered::new(unpacked(open()?)?, &self.means.budget, u64::MAX);
+        let mut tar = Tar::new(reader, self.means.budget.limits().members);
         let mut waiting = self.pending.iter_mut();
         // they wait in the order of the archive
         for Pending { place, passed } in waiting.by_ref() {

@@ -1,7 +1,7 @@
 //! Layers are written by the `tar` crate, and what is found in them is compared with what the same files hold as
 //! files of a directory.
 
-use std::io::{Read, Write as _};
+use std::io::Write as _;
 use std::path::Path;
 
 use tar::{Builder, EntryType, Header};
@@ -10,12 +10,17 @@ use super::*;
 use crate::archive::Kind;
 use crate::inventory::{ScanOptions, scan as scan_inputs};
 use crate::limits::Limits;
+use crate::tables::Tables;
 
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/cuda");
 const DEMO: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/testdata/demo/smgate_demo-1.0-py3-none-manylinux_2_28_x86_64.whl"
 );
+
+fn means(limits: Limits) -> Means<'static> {
+    Means::new(limits, Tables::builtin(), false)
+}
 
 fn read_file(path: &Path) -> Vec<u8> {
     let file = std::fs::File::open(path).unwrap();
@@ -44,18 +49,13 @@ fn again(stored: &[u8]) -> LayerScan {
     let stored = stored.to_vec();
     let open = || Ok(Box::new(std::io::Cursor::new(stored.clone())) as Box<dyn BufRead + Send>);
     let size = Some(stored.len() as u64);
-    scan(
-        Stored::Again(&open),
-        size,
-        &Budget::default(),
-        Tables::builtin(),
-    )
+    scan(Stored::Again(&open), size, &means(Limits::default()))
 }
 
 fn once(stored: &[u8]) -> LayerScan {
     let size = Some(stored.len() as u64);
     let stored = Stored::Once(Box::new(stored));
-    scan(stored, size, &Budget::default(), Tables::builtin())
+    scan(stored, size, &means(Limits::default()))
 }
 
 fn reports(scan: &LayerScan) -> Vec<(String, u64, DeviceReport)> {
@@ -247,15 +247,8 @@ fn a_limit_that_is_reached_is_a_problem_of_the_layer() {
     let plain = tar(&[("a", &[1; 5000]), ("b", &[1; 5000])]);
     let mut limits = Limits::default();
     limits.members = 1;
-    let budget = Budget::new(limits);
     let stored = gzip(&plain);
-    let mut reader = &stored[..];
-    let _first = reader.by_ref();
-    let scan = scan(
-        Stored::Once(Box::new(reader)),
-        None,
-        &budget,
-        Tables::builtin(),
-    );
+    let reader = &stored[..];
+    let scan = scan(Stored::Once(Box::new(reader)), None, &means(limits));
     assert_eq!(scan.layer_problems[0].kind, ProblemKind::LimitExceeded);
 }

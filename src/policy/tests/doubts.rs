@@ -40,8 +40,13 @@ fn drivers_that_cannot_drive_the_gpu_are_told() {
             "5:13: driver R495 no longer drives compute capability 3.5; the last branch that does is R470",
         ),
         ("gpu: H100", ""),
-        // a number that no table knows is not doubted
-        ("gpu: H100\ndriver: 999.10.01", ""),
+        // newer than every branch that is known, so that nobody knows what it dropped
+        (
+            "gpu: H100\ndriver: 999.10.01",
+            "5:13: driver 999.10.01 is of no branch that is known: whether it drives H100 (9.0) is not known; correct the number, or describe its branch in a file for `--tables`",
+        ),
+        // between two branches that both drive it
+        ("gpu: H100\ndriver: 600.10.01", ""),
         // 551.61 is R550 on Windows, which does not know a B200
         ("gpu: H100\nplatform: windows/amd64\ndriver: 551.61", ""),
         (

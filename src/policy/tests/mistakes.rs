@@ -126,7 +126,7 @@ waivers:
     20 |     until: 2027-02-30
        |            ^^^^^^^^^^
        |
-       = help: there is no such day in the calendar
+       = help: there is no such day in the calendar: that month ends on `2027-02-28`
     "#);
 }
 
@@ -191,6 +191,8 @@ expected: 1
       |
     6 |     wsl: yes
       |          ^^^
+      |
+      = help: write `true` or `false`
 
     error: `3` is not a Python version
      --> smgate.yaml:7:13
@@ -242,13 +244,13 @@ expected: 1
        |
        = help: both take a list where a pool is mixed
 
-    error: a target needs `gpu`, `cc`, `pci` or `instance`
+    error: a target needs `gpu`, `cc`, `pci`, `instance` or `host`
       --> smgate.yaml:14:5
        |
     14 |   - name: neither
        |     ^^^^
        |
-       = help: write `gpu: H100`, `cc: 9.0`, `pci: 10de:2330` or `instance: aws:p5.48xlarge`
+       = help: write `gpu: H100`, `cc: 9.0`, `pci: 10de:2330`, `instance: aws:p5.48xlarge`, or `host: true` for the machine that checks
 
     error: `wsl` goes with `linux/amd64`, not with `windows/amd64`
       --> smgate.yaml:15:5
@@ -282,7 +284,7 @@ expected: 1
        |
        = help: name packages, or write "*" for all of them
 
-    error: `waiver-unused` is about what is accepted and cannot be waived
+    error: `waiver-unused` is about the policy itself and cannot be waived
       --> smgate.yaml:21:11
        |
     21 |   - rule: waiver-unused
@@ -346,4 +348,49 @@ expected: 1
        |
        = help: the keys of a policy are `version`, `include`, `targets`, `levels`, `thresholds`, `expect-gpu`, `allow-jit`, `scopes` and `waivers`
     "#);
+}
+
+#[test]
+fn every_wrong_word_gets_the_nearest_valid_one() {
+    for (text, help) in [
+        (
+            with_target("gpu: T4\nplatform: linux/amd46"),
+            "did you mean `linux/amd64`?",
+        ),
+        (
+            with_target("gpu: T4\nplatform: linx/arm64"),
+            "did you mean `linux/arm64`?",
+        ),
+        (
+            with_target("gpu: T4\nplatform: linux/x64"),
+            "write `linux/amd64`, `linux/arm64` or `windows/amd64`",
+        ),
+        (
+            with_target("gpu: T4\ntegra: strickt"),
+            "did you mean `strict`?",
+        ),
+        (
+            with_target("gpu: T4\ntegra: no"),
+            "write `lenient` or `strict`",
+        ),
+        (with_target("gpu: T4\nwsl: ture"), "did you mean `true`?"),
+        (with_target("host: yes"), "write `true` or `false`"),
+        (with_top("levels: {jit-only: dney}"), "did you mean `deny`?"),
+        (
+            with_top("levels: {jit-only: warning}"),
+            "write `allow`, `warn` or `deny`",
+        ),
+        (with_top("levels: {jit-only: Warn}"), "did you mean `warn`?"),
+        (
+            with_top("allow-jit: torch==2.1"),
+            "remove the version; a scope or a waiver has a key `version` for it",
+        ),
+    ] {
+        let shown = rendered(&text);
+        assert!(
+            shown.contains(&format!("= help: {help}\n")),
+            "{text}{shown}"
+        );
+        assert_eq!(shown.matches("error:").count(), 1, "{shown}");
+    }
 }

@@ -2,6 +2,7 @@
 
 mod doubts;
 mod hostile;
+mod hosts;
 mod includes;
 mod mistakes;
 mod scopes;

@@ -30,7 +30,7 @@ fn what_is_missing_is_named() {
     assert_eq!(
         mistakes("version: 1\ntargets:\n  - {}\n"),
         [
-            "3:5: a target needs `gpu`, `cc`, `pci` or `instance`",
+            "3:5: a target needs `gpu`, `cc`, `pci`, `instance` or `host`",
             "3:5: a target needs `name`"
         ]
     );

@@ -92,7 +92,7 @@ fn wrong_targets_of_the_command_line_get_the_nearest_spelling() {
     insta::assert_snapshot!(error("sm_90", None, None), @"no GPU is known by the name `sm_90`; that is what code is built for; say what the GPU has: `9.0`");
     insta::assert_snapshot!(error("9.7", None, None), @"no GPU is known with compute capability `9.7`; `nvidia-smi --query-gpu=name,compute_cap --format=csv` shows what a machine has");
     insta::assert_snapshot!(error("GT 730", None, None), @"`GT 730` is the name of GPUs with different compute capabilities: 2.1, 3.0 and 3.5; say which one, such as `cc: 2.1`; `nvidia-smi --query-gpu=name,compute_cap --format=csv` shows what a machine has");
-    insta::assert_snapshot!(error("host", None, None), @"no GPU is known by the name `host`; give its compute capability, such as `cc: 9.0`; `nvidia-smi --query-gpu=name,compute_cap --format=csv` shows what a machine has");
+    insta::assert_snapshot!(error("host", None, None), @"no GPU is known by the name `host`; in a policy, the machine that checks is `host: true`, without `gpu`");
     insta::assert_snapshot!(error("h100", Some("12.4.x"), None), @"`12.4.x` is not a driver; write a version such as `550.54.15` or a branch such as `R550`");
     for (driver, hint) in [
         (

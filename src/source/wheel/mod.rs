@@ -51,6 +51,8 @@ pub struct Wheel {
     pub platforms: Vec<Platform>,
     /// Platform tags that name no [`Platform`]: a wheel that has only such runs on no target.
     pub other_platforms: Vec<String>,
+    /// All its platform tags as written, sorted, from where the platforms are.
+    pub platform_tags: Vec<String>,
     /// Its Python tags with their ABI tags, `cp312-abi3`, from where the platforms are. Empty for a wheel
     /// without tags.
     pub python_tags: Vec<String>,
@@ -82,6 +84,7 @@ impl Wheel {
             filename: None,
             platforms: Vec::new(),
             other_platforms: Vec::new(),
+            platform_tags: Vec::new(),
             python_tags: Vec::new(),
             requires: Vec::new(),
             pure: None,
@@ -116,6 +119,7 @@ impl Wheel {
 
     fn take_platforms(&mut self, platforms: Platforms) {
         self.platforms = platforms.named;
+        self.platform_tags = platforms.tags;
         self.other_platforms = if platforms.any {
             Vec::new()
         } else {

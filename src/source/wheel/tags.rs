@@ -14,6 +14,8 @@ pub struct Platforms {
     pub named: Vec<Platform>,
     /// Tags of platforms that have no name here, such as `linux_riscv64`, sorted.
     pub other: Vec<String>,
+    /// All tags as written, sorted.
+    pub tags: Vec<String>,
 }
 
 impl Platforms {
@@ -21,6 +23,7 @@ impl Platforms {
     pub(super) fn of<'t>(tags: impl IntoIterator<Item = &'t str>) -> Self {
         let mut found = Self::default();
         for tag in tags {
+            found.tags.push(tag.to_owned());
             if tag == "any" {
                 found.any = true;
                 continue;
@@ -35,6 +38,8 @@ impl Platforms {
         found.named.dedup();
         found.other.sort();
         found.other.dedup();
+        found.tags.sort();
+        found.tags.dedup();
         found
     }
 }

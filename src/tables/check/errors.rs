@@ -17,6 +17,10 @@ pub(super) fn errors(tables: &Tables, broken: &mut Broken) {
         rows.iter()
             .map(|row| (&row.id, row.sources.as_slice(), row.note.as_ref())),
     );
+    broken.sourced(
+        rows.iter()
+            .map(|row| (&row.id, row.advice.as_slice(), None)),
+    );
     let mut numbers = BTreeSet::new();
     let mut names = BTreeSet::new();
     for row in rows {

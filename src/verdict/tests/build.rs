@@ -87,6 +87,7 @@ pub(super) fn lib(path: &str) -> Lib {
         component: None,
         compiler: false,
         compilers: Vec::new(),
+        writes_ptx: false,
         dispatches: false,
         toolkits: Vec::new(),
         code: Vec::new(),
@@ -120,6 +121,7 @@ impl Lib {
             count,
             first: 0x1000 * (self.0.code.len() as u64 + 1),
             names: Vec::new(),
+            kernels: None,
         };
         change(&mut class);
         self.0.code.push(Code {
@@ -201,6 +203,12 @@ impl Lib {
         self
     }
 
+    /// A compiler that may write PTX.
+    pub(super) fn writes_ptx(mut self) -> Self {
+        self.0.writes_ptx = true;
+        self
+    }
+
     /// A component of NVIDIA's that the package carries along.
     pub(super) fn carried(mut self, component: &str) -> Self {
         self.0.component = Some(component.to_owned());
@@ -253,6 +261,7 @@ fn artifact(kind: ArtifactKind, input: &str) -> Input {
         sha256: None,
         platforms: Vec::new(),
         other_platforms: Vec::new(),
+        platform_tags: Vec::new(),
         python_tags: Vec::new(),
         packages: Vec::new(),
         libraries: Vec::new(),
@@ -313,6 +322,12 @@ impl Input {
         self
     }
 
+    /// With these platform tags as written, blanks between them.
+    pub(super) fn written(mut self, tags: &str) -> Self {
+        self.0.platform_tags = tags.split_whitespace().map(str::to_owned).collect();
+        self
+    }
+
     /// With these Python tags, `cp312-abi3`.
     pub(super) fn python(mut self, tags: &str) -> Self {
         self.0.python_tags = tags.split_whitespace().map(str::to_owned).collect();
@@ -350,10 +365,15 @@ impl Input {
     }
 
     /// A package without any library.
-    pub(super) fn package(mut self, name: &str) -> Self {
+    pub(super) fn package(self, name: &str) -> Self {
+        self.package_of(name, "1.0")
+    }
+
+    /// A package of a version, without any library.
+    pub(super) fn package_of(mut self, name: &str, version: &str) -> Self {
         self.0
             .packages
-            .push(Package::new(name, Some("1.0".to_owned())));
+            .push(Package::new(name, Some(version.to_owned())));
         self
     }
 
@@ -388,6 +408,7 @@ impl Input {
     pub(super) fn inventory(self) -> Inventory {
         Inventory {
             artifacts: vec![self.0],
+            tables: None,
         }
     }
 
@@ -395,6 +416,7 @@ impl Input {
     pub(super) fn inventory_of(inputs: impl IntoIterator<Item = Self>) -> Inventory {
         Inventory {
             artifacts: inputs.into_iter().map(|input| input.0).collect(),
+            tables: None,
         }
     }
 }

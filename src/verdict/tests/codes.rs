@@ -129,6 +129,12 @@ fn driver_cases() -> Vec<Case> {
             ("H100", ""),
             ("H100", "R580"),
         ),
+        by_target(
+            Code::DriverUnknown,
+            so().fatbin("sm_80 sm_90", 3),
+            ("H100", "621.10.01"),
+            ("H100", "620.70.06"),
+        ),
     ]
 }
 
@@ -136,6 +142,10 @@ fn input_cases() -> Vec<Case> {
     let h100 = on("H100", "R580");
     let code = || so().fatbin("sm_80 sm_90", 3);
     let expecting = h100.clone() + "expect-gpu: [pkg]\n";
+    let scoped = |package: &str| {
+        let scope = format!("scopes: [{{package: {package}, levels: {{jit-only: deny}}}}]\n");
+        h100.clone() + &scope
+    };
     let waiving = |until: &str| {
         h100.clone() + "waivers: [{rule: jit-only, reason: r, until: " + until + "}]\n"
     };
@@ -177,6 +187,12 @@ fn input_cases() -> Vec<Case> {
             of(code()),
             of(so().fatbin("sm_90", 3)),
         ),
+        by_input(
+            Code::NoForwardPtx,
+            &h100,
+            of(so().fatbin("sm_80 sm_90 compute_90a@8.0", 3)),
+            of(so().fatbin("sm_80 sm_90 compute_80@8.0", 3)),
+        ),
         Case {
             code: Code::WaiverExpired,
             raises: (jit(), waiving("2027-01-14")),
@@ -186,6 +202,11 @@ fn input_cases() -> Vec<Case> {
             code: Code::WaiverUnused,
             raises: (of(so().fatbin("sm_90", 1)), waiving("2027-03-01")),
             keeps_quiet: (jit(), waiving("2027-03-01")),
+        },
+        Case {
+            code: Code::ScopeUnused,
+            raises: (of(code()), scoped("other")),
+            keeps_quiet: (of(code()), scoped("pkg")),
         },
     ]
 }

@@ -6,6 +6,7 @@ use super::{check, found, judge, on, only, outcome};
 use crate::device::HostFormat;
 use crate::problem::{Extent, ProblemKind};
 use crate::rule::{Code, Level};
+use crate::verdict::Verdict;
 
 fn so() -> super::build::Lib {
     lib("torch/_C.so").fatbin("sm_80 sm_90", 3)
@@ -314,4 +315,17 @@ fn each_input_is_judged_by_itself() {
         .map(|judged| judged.input.as_str())
         .collect();
     assert_eq!(inputs, ["bad-1.0", "torch-2.9.1", "good-1.0"]);
+}
+
+#[test]
+fn a_machine_that_nobody_looked_at_passes_nothing() {
+    let input = wheel("p", "1.0").with(lib("a.so").fatbin("sm_90", 3));
+    let evaluation = check(
+        &input,
+        "version: 1\ntargets: [{name: t, gpu: H100, platform: linux/amd64}, {name: here, host: true}]\n\
+         levels: {driver-not-given: allow}\n",
+    );
+    let verdicts: Vec<Verdict> = evaluation.matrix.iter().map(|row| row.verdict).collect();
+    assert_eq!(verdicts, [Verdict::Pass, Verdict::Incomplete]);
+    assert_eq!(evaluation.verdict, Verdict::Incomplete);
 }

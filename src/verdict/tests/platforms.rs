@@ -214,3 +214,69 @@ fn a_wheel_for_another_python_is_a_mismatch_where_the_target_names_its_python() 
     assert_eq!(mismatch.message, "built for another Python than 3.12");
     assert_eq!(mismatch.evidence, ["its tags name cp311-cp311"]);
 }
+
+// PEP 600: `manylinux_2_28` runs on glibc 2.28 and newer, `manylinux2014` is `manylinux_2_17`; PEP 656: musl is another
+// C library
+#[test]
+fn a_wheel_for_a_newer_glibc_is_a_mismatch_where_the_target_names_its_glibc() {
+    let of = |tags: &str| {
+        wheel("pkg", "1.0")
+            .written(tags)
+            .with(lib("pkg/_C.so").fatbin("sm_80 sm_90", 3))
+    };
+    let policy = |glibc: &str| on("H100", "R580") + glibc;
+    let (old, rhel8) = ("    glibc: \"2.17\"\n", "    glibc: \"2.28\"\n");
+    for (tags, glibc, expected) in [
+        ("manylinux_2_28_x86_64", rhel8, "pass"),
+        ("manylinux_2_28_x86_64", old, "fail platform-mismatch"),
+        ("manylinux_2_34_x86_64", rhel8, "fail platform-mismatch"),
+        // numbers, not texts: 2.5 is older than 2.17
+        ("manylinux_2_5_x86_64", old, "pass"),
+        ("manylinux2014_x86_64", old, "pass"),
+        (
+            "manylinux2014_x86_64",
+            "    glibc: 2.12\n",
+            "fail platform-mismatch",
+        ),
+        ("manylinux1_x86_64", old, "pass"),
+        // one tag is enough, and that of another CPU is none
+        ("manylinux_2_17_x86_64 manylinux_2_28_x86_64", old, "pass"),
+        (
+            "manylinux_2_17_aarch64 manylinux_2_28_x86_64",
+            old,
+            "fail platform-mismatch",
+        ),
+        ("musllinux_1_2_x86_64", rhel8, "fail platform-mismatch"),
+        ("manylinux_2_28_x86_64 musllinux_1_2_x86_64", rhel8, "pass"),
+        // no claim, and no question
+        ("linux_x86_64", old, "pass"),
+        ("", old, "pass"),
+        ("manylinux_2_99_x86_64", "", "pass"),
+    ] {
+        let evaluation = check(&of(tags), &policy(glibc));
+        assert_eq!(outcome(&evaluation), expected, "{tags} {glibc}");
+    }
+    let evaluation = check(
+        &of("manylinux_2_27_x86_64 manylinux_2_28_x86_64"),
+        &policy(old),
+    );
+    let mismatch = only(&evaluation, Code::PlatformMismatch);
+    assert_eq!(
+        mismatch.message,
+        "built for another C library than glibc 2.17: glibc 2.27 or newer"
+    );
+    assert_eq!(
+        mismatch.evidence,
+        ["its tags name manylinux_2_27_x86_64, manylinux_2_28_x86_64"]
+    );
+    // what is installed makes no such claim
+    let tree = dir("site-packages").of("pkg", lib("pkg/_C.so").fatbin("sm_80 sm_90", 3));
+    assert_eq!(outcome(&check(&tree, &policy(old))), "pass");
+    // a Windows pool has no glibc to ask for
+    let windows = wheel("pkg", "1.0")
+        .tags("windows/amd64")
+        .written("win_amd64")
+        .with(lib("pkg/_C.pyd").windows().fatbin("sm_80 sm_90", 3));
+    let policy = policy(old).replace("linux/amd64", "windows/amd64");
+    assert_eq!(outcome(&check(&windows, &policy)), "pass");
+}

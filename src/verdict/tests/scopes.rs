@@ -26,9 +26,12 @@ fn levels_of_a_scope_are_for_what_it_names() {
             "package: pkg, version: 1.*, library: pkg/side.so, targets: t",
             "fail partial-coverage",
         ),
-        ("package: other", "pass partial-coverage"),
+        ("package: other", "pass partial-coverage scope-unused"),
         ("library: main.so", "pass partial-coverage"),
-        ("package: pkg, version: 2.*", "pass partial-coverage"),
+        (
+            "package: pkg, version: 2.*",
+            "pass partial-coverage scope-unused",
+        ),
     ] {
         let text = on("H100", "R580")
             + &format!("scopes: [{{{scope}, levels: {{partial-coverage: deny}}}}]\n");
@@ -149,4 +152,39 @@ fn a_mismatch_that_a_scope_allows_does_not_hide_what_else_is_wrong() {
         outcome(&check(&input, &scoped)),
         "fail no-kernel-image platform-mismatch"
     );
+}
+
+#[test]
+fn a_scope_about_nothing_is_told_with_its_place() {
+    for (scope, used) in [
+        ("package: pkg", true),
+        ("package: PKG, version: 1.*", true),
+        ("library: pkg/*.so", true),
+        ("package: pkg, library: side.so, targets: t", true),
+        ("targets: t", true),
+        ("package: pgk", false),
+        ("package: pkg, version: 2.*", false),
+        ("library: side.dll", false),
+        ("package: other, library: side.so", false),
+    ] {
+        let text = on("H100", "R580")
+            + &format!(
+                "levels: {{partial-coverage: allow}}\nscopes:\n- {{{scope}, levels: {{jit-only: deny}}}}\n"
+            );
+        let evaluation = check(&half(), &text);
+        let expected = if used { "pass" } else { "pass scope-unused" };
+        assert_eq!(outcome(&evaluation), expected, "{scope}");
+        if !used {
+            let finding = only(&evaluation, Code::ScopeUnused);
+            assert_eq!(finding.evidence, ["smgate.yaml, line 9"]);
+        }
+    }
+}
+
+#[test]
+fn a_scope_about_an_installed_package_without_libraries_is_used() {
+    let input = half().package("numpy");
+    let text = on("H100", "R580")
+        + "levels: {partial-coverage: allow}\nscopes: [{package: numpy, levels: {jit-only: deny}}]\n";
+    assert_eq!(outcome(&check(&input, &text)), "pass");
 }

@@ -13,11 +13,13 @@ pub(crate) struct Cubin {
     code_len: usize,
     before_attributes: usize,
     table_first: bool,
+    named: Vec<String>,
 }
 
 struct Section {
     name: String,
     kind: u32,
+    link: u32,
     bytes: Vec<u8>,
 }
 
@@ -33,6 +35,7 @@ impl Cubin {
             code_len: 128,
             before_attributes: 0,
             table_first: false,
+            named: Vec::new(),
         }
     }
 
@@ -45,6 +48,13 @@ impl Cubin {
     /// So many kernels; none is what a library without device code has.
     pub(crate) fn kernels(mut self, kernels: usize) -> Self {
         self.kernels = kernels;
+        self
+    }
+
+    /// Kernels of these names, with a symbol table, and a function that is none.
+    pub(crate) fn named(mut self, names: &[&str]) -> Self {
+        self.kernels = names.len();
+        self.named = names.iter().map(|name| (*name).to_owned()).collect();
         self
     }
 
@@ -140,9 +150,17 @@ impl Cubin {
         let section = |name: &str, kind, bytes| Section {
             name: name.to_owned(),
             kind,
+            link: 0,
             bytes,
         };
         let mut sections = vec![section("", 0, Vec::new())];
+        if !self.named.is_empty() {
+            let (symbols, strings) = self.symbols();
+            sections.push(section(".strtab", 3, strings));
+            sections.push(section(".symtab", 2, symbols));
+            // behind the names of sections, which come first
+            sections[2].link = 2;
+        }
         if self.before_attributes > 0 {
             sections.push(section(".symtab", 2, vec![0; self.before_attributes]));
         }
@@ -157,6 +175,20 @@ impl Cubin {
             sections.push(section(&format!(".text.k{kernel}"), 1, code));
         }
         sections
+    }
+
+    /// Its symbol table and the names in it: a function that is no kernel, one that is defined elsewhere, kernels.
+    fn symbols(&self) -> (Vec<u8>, Vec<u8>) {
+        let (mut symbols, mut strings) = (vec![0; 24], vec![0]);
+        let others = [("helper", 0x12, 0, 5), ("elsewhere", 0x12, 0x10, 0)];
+        let kernels = self.named.iter().map(|name| (name.as_str(), 0x12, 0x10, 6));
+        for (name, info, other, section) in others.into_iter().chain(kernels) {
+            symbols.extend(u32::try_from(strings.len()).unwrap().to_le_bytes());
+            symbols.extend([info, other, section, 0]);
+            symbols.extend([0; 16]);
+            strings.extend(name.bytes().chain([0]));
+        }
+        (symbols, strings)
     }
 
     /// The file.
@@ -175,6 +207,7 @@ impl Cubin {
         let names_section = Section {
             name: ".shstrtab".to_owned(),
             kind: 3,
+            link: 0,
             bytes: names,
         };
         // NVIDIA's tools put the names first
@@ -198,7 +231,8 @@ impl Cubin {
             table.extend([0; 16]);
             table.extend((offset as u64).to_le_bytes());
             table.extend((section.bytes.len() as u64).to_le_bytes());
-            table.extend([0; 24]);
+            table.extend(section.link.to_le_bytes());
+            table.extend([0; 20]);
         }
         file.resize(file.len().next_multiple_of(8), 0);
         let table_at = if self.table_first { 64 } else { file.len() };
