@@ -50,6 +50,8 @@ pub enum ProblemKind {
     MalformedMetadata,
     /// A link that leads out of the tree, or a file that is neither a regular file nor a directory.
     NotFollowed,
+    /// A package database could not be read: which package owns which file is not known, and nothing else.
+    PackagesUnread,
 }
 
 impl ProblemKind {
@@ -74,6 +76,7 @@ impl ProblemKind {
         Self::MalformedLibrary,
         Self::MalformedMetadata,
         Self::NotFollowed,
+        Self::PackagesUnread,
     ];
 
     /// The stable name, as in JSON.
@@ -98,6 +101,7 @@ impl ProblemKind {
             Self::MalformedLibrary => "malformed-library",
             Self::MalformedMetadata => "malformed-metadata",
             Self::NotFollowed => "not-followed",
+            Self::PackagesUnread => "packages-unread",
         }
     }
 
@@ -133,6 +137,9 @@ impl ProblemKind {
             }
             Self::MalformedMetadata => "rebuild the package with a current build tool",
             Self::NotFollowed => "name the file or directory itself as an input",
+            Self::PackagesUnread => {
+                "check the packages by themselves, or a system whose database is in a form that is read"
+            }
         }
     }
 }

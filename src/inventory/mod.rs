@@ -22,6 +22,7 @@ use crate::device::{FatbinClass, HostFormat};
 use crate::platform::Platform;
 use crate::problem::Problem;
 
+pub use crate::source::Manager;
 pub use document::{SCHEMA, from_json, to_json};
 pub use scan::{ScanOptions, scan};
 
@@ -107,14 +108,27 @@ pub struct Package {
     pub name: String,
     /// Its version.
     pub version: Option<String>,
+    /// What installed it; nothing for a file that is a package, which is not installed.
+    pub manager: Option<Manager>,
 }
 
 impl Package {
-    /// A package by name and version.
+    /// A package by name and version, that is not installed.
     pub fn new(name: impl Into<String>, version: Option<String>) -> Self {
         Self {
             name: name.into(),
             version,
+            manager: None,
+        }
+    }
+}
+
+impl From<crate::source::Package> for Package {
+    fn from(package: crate::source::Package) -> Self {
+        Self {
+            name: package.name,
+            version: package.version,
+            manager: Some(package.manager),
         }
     }
 }

@@ -110,6 +110,7 @@ codes! {
     WaiverExpired "waiver-expired" Warn "a waiver is past its date and no longer applies";
     WaiverUnused "waiver-unused" Warn "a waiver matches nothing";
     BaselineUnused "baseline-unused" Warn "an entry of the baseline matches nothing any more";
+    PackagesUnknown "packages-unknown" Warn "a package database was not read, so that its files count as no package's";
     Unreadable "unreadable" Incomplete "something could not be read";
     UnusedArchitectures "unused-architectures" Allow "device code that no target of the policy can use";
 }

@@ -8,6 +8,7 @@ mod bounded;
 mod dir;
 mod file;
 mod named;
+pub mod packages;
 mod spec;
 pub mod wheel;
 
@@ -15,10 +16,11 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-pub use dir::{Dir, DirFile, Package};
+pub use dir::{Dir, DirFile};
 pub(crate) use file::is_named_wheel;
 pub use file::{PlainFile, Sdist};
 pub(crate) use named::read_named;
+pub use packages::{Manager, Package};
 pub use spec::SourceSpec;
 pub use wheel::{Wheel, WheelFilename};
 

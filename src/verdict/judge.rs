@@ -6,7 +6,7 @@ use crate::compat::{Driver, Meets};
 use crate::inventory::{Artifact, ArtifactKind, Library};
 use crate::platform::Os;
 use crate::policy::{FleetTarget, Policy, WaiverSubject};
-use crate::problem::{Extent, Problem};
+use crate::problem::{Extent, Problem, ProblemKind};
 use crate::rule::{Code, Level};
 use crate::tables::Tables;
 
@@ -269,8 +269,13 @@ fn unreadable(problem: &Problem, artifact: &Artifact) -> Finding {
     } else {
         &inner
     };
+    let code = match problem.kind {
+        // all files were read: what is missing is how they are grouped
+        ProblemKind::PackagesUnread => Code::PackagesUnknown,
+        _ => Code::Unreadable,
+    };
     let mut finding = Finding::new(
-        Code::Unreadable,
+        code,
         problem.detail.clone(),
         problem.kind.hint(),
     )
