@@ -274,16 +274,9 @@ fn unreadable(problem: &Problem, artifact: &Artifact) -> Finding {
         ProblemKind::PackagesUnread => Code::PackagesUnknown,
         _ => Code::Unreadable,
     };
-    let mut finding = Finding::new(
-        code,
-        problem.detail.clone(),
-        problem.kind.hint(),
-    )
-    .evidence(format!(
-        "{} at {place}; not seen: {}",
-        problem.kind,
-        extent(problem)
-    ));
+    let mut finding = Finding::new(code, problem.detail.clone(), problem.kind.hint()).evidence(
+        format!("{} at {place}; not seen: {}", problem.kind, extent(problem)),
+    );
     finding.library = match problem.at.path() {
         // a single file is its own library
         None if artifact.kind == ArtifactKind::File => {

@@ -195,7 +195,9 @@ impl Dir {
                 return;
             }
         };
-        if let Some(inside) = target.as_deref().and_then(|target| target.strip_prefix(root).ok())
+        if let Some(inside) = target
+            .as_deref()
+            .and_then(|target| target.strip_prefix(root).ok())
             && (self.links.len() as u64) < limits.members
             && root.join(inside).is_dir()
         {
@@ -235,8 +237,9 @@ impl Dir {
 
 /// A path below the root as a name, with `/` on every system.
 fn name_of(path: &Path) -> Vec<u8> {
-    path.iter()
-        .fold(Vec::new(), |name, part| join(&name, part.as_encoded_bytes()))
+    path.iter().fold(Vec::new(), |name, part| {
+        join(&name, part.as_encoded_bytes())
+    })
 }
 
 /// Whether nothing is where a link leads.

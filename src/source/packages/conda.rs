@@ -89,7 +89,8 @@ pub(super) fn assign(owners: &mut Owners<'_>) {
         if let Found::Unpacked { dir } = found {
             let (_, stem) = split_last(dir);
             // other tools have directories of this name, too
-            if !stem.starts_with(metadata.name.as_bytes()) {
+            let name = format!("{}-", metadata.name);
+            if !stem.starts_with(name.as_bytes()) {
                 continue;
             }
         }
@@ -115,8 +116,13 @@ pub(super) fn assign(owners: &mut Owners<'_>) {
 
 fn read(owners: &Owners<'_>, file: usize) -> Result<Metadata, Fault> {
     let bytes = owners.read(file)?;
-    serde_json::from_slice(&bytes)
-        .map_err(|error| Fault::new(ProblemKind::MalformedMetadata, error.to_string()))
+    let malformed = |detail| Fault::new(ProblemKind::MalformedMetadata, detail);
+    let metadata: Metadata =
+        serde_json::from_slice(&bytes).map_err(|error| malformed(error.to_string()))?;
+    if metadata.name.is_empty() {
+        return Err(malformed("a package has no name".to_owned()));
+    }
+    Ok(metadata)
 }
 
 fn claim_listed(

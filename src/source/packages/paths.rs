@@ -99,7 +99,10 @@ mod tests {
     fn the_base_of_a_name_is_a_whole_directory() {
         let suffix = b"var/lib/dpkg/status";
         assert_eq!(base_of(b"var/lib/dpkg/status", suffix), Some(&b""[..]));
-        assert_eq!(base_of(b"a/b/var/lib/dpkg/status", suffix), Some(&b"a/b"[..]));
+        assert_eq!(
+            base_of(b"a/b/var/lib/dpkg/status", suffix),
+            Some(&b"a/b"[..])
+        );
         assert_eq!(base_of(b"xvar/lib/dpkg/status", suffix), None);
     }
 }

@@ -16,10 +16,7 @@ const SQLITE: &[u8] = b"rpmdb.sqlite";
 /// What was written after `SQLITE` and is not in it yet.
 const LOG: &[u8] = b"rpmdb.sqlite-wal";
 /// The forms that are not read.
-const OTHERS: [(&[u8], &str); 2] = [
-    (b"Packages", "Berkeley DB"),
-    (b"Packages.db", "ndb"),
-];
+const OTHERS: [(&[u8], &str); 2] = [(b"Packages", "Berkeley DB"), (b"Packages.db", "ndb")];
 
 /// The root of the system that a file is the database of, the file's directory, and its last part.
 fn find(name: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {

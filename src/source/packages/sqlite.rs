@@ -71,12 +71,14 @@ impl<'b> Database<'b> {
         let Some(root) = root else {
             return Err(malformed(format!("it has no table `{table}`")));
         };
-        self.rows(root, column + 1, &mut |values| {
-            match values.get(column).copied().flatten() {
+        self.rows(
+            root,
+            column + 1,
+            &mut |values| match values.get(column).copied().flatten() {
                 Some(value) => visit(value),
                 None => Err(malformed(format!("a row of `{table}` lacks a value"))),
-            }
-        })
+            },
+        )
     }
 
     /// The first `columns` values of the rows of the table with this root page, in the order of their keys.
@@ -136,7 +138,11 @@ impl<'b> Walk<'_, 'b> {
         let size = self.database.page_size;
         let index = number.checked_sub(1).ok_or_else(outside)?;
         let start = index.checked_mul(size).ok_or_else(outside)?;
-        let page = self.database.bytes.get(start..).and_then(|rest| rest.get(..size));
+        let page = self
+            .database
+            .bytes
+            .get(start..)
+            .and_then(|rest| rest.get(..size));
         let page = page.and_then(|page| page.get(..self.database.usable));
         let page = page.ok_or_else(outside)?;
         match self.seen.get_mut(index) {
@@ -187,7 +193,9 @@ fn values(record: &[u8], columns: usize) -> Result<Vec<Option<&[u8]>>, Fault> {
     let short = || malformed("a record is shorter than its header says");
     let mut at = 0;
     let header = usize::try_from(varint(record, &mut at)?).ok();
-    let header = header.filter(|len| *len <= record.len()).ok_or_else(short)?;
+    let header = header
+        .filter(|len| *len <= record.len())
+        .ok_or_else(short)?;
     let mut rest = record.get(header..).ok_or_else(short)?;
     let mut values = Vec::new();
     while at < header && values.len() < columns {
@@ -216,9 +224,9 @@ fn values(record: &[u8], columns: usize) -> Result<Vec<Option<&[u8]>>, Fault> {
 
 /// The number of a page in the schema.
 fn number(bytes: &[u8]) -> usize {
-    bytes
-        .iter()
-        .fold(0, |value: usize, byte| value.wrapping_shl(8) | usize::from(*byte))
+    bytes.iter().fold(0, |value: usize, byte| {
+        value.wrapping_shl(8) | usize::from(*byte)
+    })
 }
 
 /// Seven bits a byte, the highest first; of a ninth byte all eight.
