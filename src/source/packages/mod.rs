@@ -230,7 +230,7 @@ impl<'t> Owners<'t> {
 
     /// Gives the file of a listed path to a package.
     fn claim_path(&mut self, base: &[u8], path: &[u8], package: usize) {
-        let name = paths::resolve(base, path, paths::Separators::Slash);
+        let name = paths::resolve(base, path, paths::Style::Plain);
         if let Some(file) = name.and_then(|name| self.lookup(&name)) {
             self.claim(file, package);
         }

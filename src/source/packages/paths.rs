@@ -3,12 +3,13 @@
 /// Linux opens no longer path, and no list needs one. Joining long directories to many names would take hours.
 const LONGEST: usize = 4096;
 
-/// What may stand between the parts of a listed path.
+/// How a list writes paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Separators {
-    Slash,
-    /// Old tools for Python on Windows wrote backslashes.
-    Both,
+pub(super) enum Style {
+    /// Below the base.
+    Plain,
+    /// Also beside and above it (`../../bin/x`); old tools on Windows wrote backslashes.
+    Python,
 }
 
 /// A name below a directory; the root has no name.
@@ -46,19 +47,20 @@ pub(super) fn depth(base: &[u8]) -> usize {
 }
 
 /// A listed path as the name of a file in the tree; nothing for one that leads out of it.
-pub(super) fn resolve(base: &[u8], path: &[u8], separators: Separators) -> Option<Vec<u8>> {
+pub(super) fn resolve(base: &[u8], path: &[u8], style: Style) -> Option<Vec<u8>> {
     if path.len().saturating_add(base.len()) > LONGEST {
         return None;
     }
-    let windows = separators == Separators::Both;
-    let absolute = path.starts_with(b"/") || (windows && matches!(path, [_, b':', ..]));
+    let python = style == Style::Python;
+    let absolute = path.starts_with(b"/") || (python && matches!(path, [_, b':', ..]));
     let mut parts: Vec<_> = base
         .split(|byte| *byte == b'/')
         .filter(|part| !part.is_empty())
         .collect();
-    for part in path.split(|byte| *byte == b'/' || (windows && *byte == b'\\')) {
+    for part in path.split(|byte| *byte == b'/' || (python && *byte == b'\\')) {
         match part {
             b"" | b"." => {}
+            b".." if !python => return None,
             b".." => {
                 parts.pop()?;
             }
@@ -87,12 +89,13 @@ mod tests {
             (b"/etc/passwd", None),
             (b"C:\\x.dll", None),
         ] {
-            assert_eq!(resolve(base, path, Separators::Both).as_deref(), expected);
+            assert_eq!(resolve(base, path, Style::Python).as_deref(), expected);
         }
-        assert_eq!(resolve(b"", b"a.so", Separators::Both).unwrap(), b"a.so");
-        let kept = resolve(b"", b"system-\\x2d.so", Separators::Slash);
+        assert_eq!(resolve(b"", b"a.so", Style::Python).unwrap(), b"a.so");
+        let kept = resolve(b"", b"system-\\x2d.so", Style::Plain);
         assert_eq!(kept.unwrap(), b"system-\\x2d.so");
-        assert_eq!(resolve(base, &[b'a'; 5000], Separators::Slash), None);
+        assert_eq!(resolve(base, b"../x.so", Style::Plain), None);
+        assert_eq!(resolve(base, &[b'a'; 5000], Style::Plain), None);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! Format: PEP 376 (`.dist-info` and `RECORD`), the `.egg-info` of setuptools before it.
 
-use super::paths::{Separators, depth, join, resolve, split_last};
+use super::paths::{Style, depth, join, resolve, split_last};
 use super::{Manager, Owners, Package};
 use crate::Extent;
 use crate::archive::Fault;
@@ -130,7 +130,7 @@ fn claim_files(owners: &mut Owners<'_>, found: &Found, package: usize) {
     match paths {
         Ok(paths) => {
             for path in paths {
-                let name = resolve(&found.base, &path, Separators::Both);
+                let name = resolve(&found.base, &path, Style::Python);
                 if let Some(file) = name.and_then(|name| owners.lookup(&name)) {
                     owners.claim(file, package);
                 }
