@@ -133,10 +133,7 @@ mod tests {
         let zstd = zstd::encode_all(&[7; 1000][..], 3).unwrap();
         for (kind, packed) in [(Kind::Gzip, gzip(&[7; 1000])), (Kind::Zstd, zstd)] {
             for cut in 1..packed.len() {
-                assert!(
-                    unpack(kind, &packed[..cut]).is_err(),
-                    "{kind:?} cut at {cut}"
-                );
+                assert!(unpack(kind, &packed[..cut]).is_err(), "{kind:?} cut at {cut}");
             }
             let followed = [packed, b"something".to_vec()].concat();
             assert!(unpack(kind, &followed).is_err(), "{kind:?}");

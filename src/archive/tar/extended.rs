@@ -39,9 +39,7 @@ impl Extended {
                 // an empty value takes back what was said before
                 b"size" if value.is_empty() => self.size = None,
                 b"size" => {
-                    let size = std::str::from_utf8(value)
-                        .ok()
-                        .and_then(|text| text.parse().ok());
+                    let size = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
                     self.size =
                         Some(size.ok_or_else(|| malformed("an extended size that is no number"))?);
                 }

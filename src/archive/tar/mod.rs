@@ -186,10 +186,7 @@ impl<R: Read> Tar<R> {
             EntryType::Char | EntryType::Block | EntryType::Fifo => TarKind::Special,
             // the sparse map of old GNU archives may go on behind the header
             EntryType::GNUSparse => {
-                if header
-                    .as_gnu()
-                    .is_some_and(|gnu| gnu.isextended.first() == Some(&1))
-                {
+                if header.as_gnu().is_some_and(|gnu| gnu.isextended.first() == Some(&1)) {
                     return Err(Fault::new(
                         ProblemKind::UnsupportedCompression,
                         format!(
@@ -235,14 +232,9 @@ impl<R: Read> Tar<R> {
         if header.as_bytes().iter().all(|byte| *byte == 0) {
             let mut second = [0; BLOCK];
             let n = self.block(&mut second)?;
-            self.end = Some(if n == BLOCK {
-                TarEnd::Marked
-            } else {
-                TarEnd::Unmarked
-            });
+            self.end = Some(if n == BLOCK { TarEnd::Marked } else { TarEnd::Unmarked });
             if second.iter().any(|byte| *byte != 0) {
-                let detail =
-                    format!("at {offset:#x}: one block of zeros, where two end the archive");
+                let detail = format!("at {offset:#x}: one block of zeros, where two end the archive");
                 return Err(Fault::new(ProblemKind::MalformedArchive, detail));
             }
             return Ok(None);
@@ -287,8 +279,8 @@ impl<R: Read> Tar<R> {
             return Err(Fault::new(ProblemKind::LimitExceeded, detail));
         }
         let size = self.left;
-        let (bytes, _) =
-            crate::limits::read_capped(self.body(), size).map_err(|error| Fault::of(&error))?;
+        let (bytes, _) = crate::limits::read_capped(self.body(), size)
+            .map_err(|error| Fault::of(&error))?;
         Ok(bytes)
     }
 
@@ -300,9 +292,7 @@ impl<R: Read> Tar<R> {
             if rest == 0 {
                 return Ok(());
             }
-            let most = usize::try_from(rest)
-                .unwrap_or(usize::MAX)
-                .min(scratch.len());
+            let most = usize::try_from(rest).unwrap_or(usize::MAX).min(scratch.len());
             let n = self.read_some(scratch.get_mut(..most).unwrap_or_default())?;
             if n == 0 {
                 return Err(truncated(self.offset));
@@ -335,9 +325,7 @@ pub struct TarBody<'t, R> {
 
 impl<R: Read> Read for TarBody<'_, R> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let most = usize::try_from(self.tar.left)
-            .unwrap_or(usize::MAX)
-            .min(buf.len());
+        let most = usize::try_from(self.tar.left).unwrap_or(usize::MAX).min(buf.len());
         let Some(buf) = buf.get_mut(..most).filter(|buf| !buf.is_empty()) else {
             return Ok(0);
         };

@@ -137,34 +137,19 @@ fn what_is_not_read_is_skipped() {
     let mut some = [0; 10];
     tar.body().read_exact(&mut some).unwrap();
     let member = tar.next_member().unwrap().unwrap();
-    assert_eq!(
-        (&member.name[..], member.offset),
-        (&b"small"[..], 512 + 200_192)
-    );
+    assert_eq!((&member.name[..], member.offset), (&b"small"[..], 512 + 200_192));
 }
 
 #[test]
 fn says_where_readers_disagree() {
     let doubt = |bytes: Vec<u8>| {
         let bytes = [bytes, END.to_vec()].concat();
-        Tar::new(&bytes[..], 10)
-            .next_member()
-            .unwrap()
-            .unwrap()
-            .doubt
+        Tar::new(&bytes[..], 10).next_member().unwrap().unwrap().doubt
     };
     assert_eq!(doubt(raw(b'0', b"a", 1, b"x")), None);
-    assert!(
-        doubt(raw(b'2', b"a", 512, b"x")).is_some(),
-        "a link with bytes"
-    );
+    assert!(doubt(raw(b'2', b"a", 512, b"x")).is_some(), "a link with bytes");
     let long = raw(b'L', b"././@LongLink", 3, b"one");
-    let one = [
-        pax(&[("path", "two")]),
-        long.clone(),
-        raw(b'0', b"a", 0, b""),
-    ]
-    .concat();
+    let one = [pax(&[("path", "two")]), long.clone(), raw(b'0', b"a", 0, b"")].concat();
     assert!(doubt(one).is_some(), "two names");
     let same = [pax(&[("path", "one")]), long, raw(b'0', b"a", 0, b"")].concat();
     assert_eq!(doubt(same), None);
