@@ -54,6 +54,8 @@ pub enum ProblemKind {
     MissingBlob,
     /// A layer that is not distributed with the image, and so is not there.
     ForeignLayer,
+    /// A package database could not be read: which package owns which file is not known, and nothing else.
+    PackagesUnread,
 }
 
 impl ProblemKind {
@@ -80,6 +82,7 @@ impl ProblemKind {
         Self::NotFollowed,
         Self::MissingBlob,
         Self::ForeignLayer,
+        Self::PackagesUnread,
     ];
 
     /// The stable name, as in JSON.
@@ -106,6 +109,7 @@ impl ProblemKind {
             Self::NotFollowed => "not-followed",
             Self::MissingBlob => "missing-blob",
             Self::ForeignLayer => "foreign-layer",
+            Self::PackagesUnread => "packages-unread",
         }
     }
 
@@ -144,6 +148,9 @@ impl ProblemKind {
             Self::MissingBlob => "copy or save the whole image again, with all of its layers",
             Self::ForeignLayer => {
                 "save the image from where it was pulled to, with its foreign layers, or check the base image by itself"
+            }
+            Self::PackagesUnread => {
+                "check the packages by themselves, or a system whose database is in a form that is read"
             }
         }
     }

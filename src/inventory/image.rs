@@ -51,7 +51,7 @@ pub(super) fn assemble(
         .assigned
         .packages
         .iter()
-        .map(|package| Arc::new(Package::from(package)))
+        .map(|package| Arc::new(Package::from(package.clone())))
         .collect();
     for package in &packages {
         draft.take(Found::Package(Arc::clone(package)));

@@ -31,6 +31,7 @@ use crate::problem::Problem;
 use crate::source;
 use crate::tables::Origin;
 
+pub use crate::source::Manager;
 pub use document::{SCHEMA, from_json, to_json};
 pub use scan::{ScanOptions, scan, scan_with};
 
@@ -210,21 +211,28 @@ pub struct Package {
     pub name: String,
     /// Its version.
     pub version: Option<String>,
+    /// What installed it; nothing for a file that is a package, which is not installed.
+    pub manager: Option<Manager>,
 }
 
 impl Package {
-    /// A package by name and version.
+    /// A package by name and version, that is not installed.
     pub fn new(name: impl Into<String>, version: Option<String>) -> Self {
         Self {
             name: name.into(),
             version,
+            manager: None,
         }
     }
 }
 
-impl From<&source::Package> for Package {
-    fn from(package: &source::Package) -> Self {
-        Self::new(package.name.clone(), package.version.clone())
+impl From<source::Package> for Package {
+    fn from(package: source::Package) -> Self {
+        Self {
+            name: package.name,
+            version: package.version,
+            manager: Some(package.manager),
+        }
     }
 }
 

@@ -189,7 +189,7 @@ fn plan_dir(dir: Dir, index: usize) -> (Draft, Vec<(u64, Job)>) {
     let packages: Vec<Arc<Package>> = dir
         .packages
         .into_iter()
-        .map(|package| Arc::new(Package::new(package.name, package.version)))
+        .map(|package| Arc::new(Package::from(package)))
         .collect();
     draft
         .packages

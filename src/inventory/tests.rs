@@ -234,3 +234,38 @@ fn an_inventory_without_compilers_is_read_as_one_that_knows_of_none() {
         from_json("x", &json).unwrap()
     );
 }
+
+#[test]
+fn a_system_package_that_is_a_library_of_nvidias_is_judged_by_it() {
+    for (package, own) in [("libcublas-12-4", true), ("python3-torch-cuda", false)] {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |name: &str, content: String| {
+            let path = dir.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, content).unwrap();
+        };
+        write(
+            "var/lib/dpkg/status",
+            format!("Package: {package}\nStatus: install ok installed\nVersion: 12.4.5.8-1\n"),
+        );
+        let list = format!("var/lib/dpkg/info/{package}.list");
+        write(&list, "/usr/lib/libcublas.so.12\n".to_owned());
+        let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/cuda/n135_two_objs.so");
+        std::fs::create_dir_all(dir.path().join("usr/lib")).unwrap();
+        std::fs::copy(fixture, dir.path().join("usr/lib/libcublas.so.12")).unwrap();
+        let scanned = scanned(&[&format!("dir:{}", dir.path().display())], 1);
+        let json: serde_json::Value = serde_json::from_str(&to_json(&scanned).unwrap()).unwrap();
+        assert_eq!(
+            json["artifacts"][0]["libraries"][0]["package"],
+            serde_json::json!({"name": package, "version": "12.4.5.8-1", "manager": "dpkg"})
+        );
+        let read = from_json("x.json", &json.to_string()).unwrap();
+        assert_eq!(
+            read.artifacts[0].packages[0].manager,
+            Some(super::Manager::Dpkg)
+        );
+        let library = &scanned.artifacts[0].libraries[0];
+        assert!(library.dispatches);
+        assert!(library.code.iter().all(|code| code.own == own), "{package}");
+    }
+}

@@ -115,6 +115,7 @@ codes! {
     WaiverUnused "waiver-unused" Warn "a waiver matches nothing";
     ScopeUnused "scope-unused" Warn "a scope is about nothing that was judged";
     BaselineUnused "baseline-unused" Warn "an entry of the baseline matches nothing any more";
+    PackagesUnknown "packages-unknown" Warn "a package database was not read, so that its files count as no package's";
     Unreadable "unreadable" Incomplete "something could not be read";
     UnusedArchitectures "unused-architectures" Allow "device code that no target of the policy can use";
     NoForwardPtx "no-forward-ptx" Allow "the main library has no PTX that GPUs of the next generation could compile";

@@ -18,11 +18,12 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
-pub use dir::{Dir, DirFile, Package};
+pub use dir::{Dir, DirFile};
 pub(crate) use file::is_named_wheel;
 pub use file::{PlainFile, Sdist};
 pub use images::ImageStream;
 pub(crate) use named::read_named;
+pub use packages::{Manager, Package};
 pub use spec::SourceSpec;
 pub use wheel::{Wheel, WheelFilename};
 

@@ -6,7 +6,7 @@ use crate::compat::{Driver, Drives, Meets};
 use crate::inventory::{Artifact, ArtifactKind, Library};
 use crate::platform::Os;
 use crate::policy::{FleetTarget, Policy, WaiverSubject};
-use crate::problem::{Extent, Problem};
+use crate::problem::{Extent, Problem, ProblemKind};
 use crate::rule::{Code, Level};
 use crate::tables::Tables;
 
@@ -363,16 +363,14 @@ fn unreadable(problem: &Problem, artifact: &Artifact) -> Finding {
     } else {
         &inner
     };
-    let mut finding = Finding::new(
-        Code::Unreadable,
-        problem.detail.clone(),
-        problem.kind.hint(),
-    )
-    .evidence(format!(
-        "{} at {place}; not seen: {}",
-        problem.kind,
-        extent(problem)
-    ));
+    let code = match problem.kind {
+        // all files were read: what is missing is how they are grouped
+        ProblemKind::PackagesUnread => Code::PackagesUnknown,
+        _ => Code::Unreadable,
+    };
+    let mut finding = Finding::new(code, problem.detail.clone(), problem.kind.hint()).evidence(
+        format!("{} at {place}; not seen: {}", problem.kind, extent(problem)),
+    );
     finding.library = match problem.at.path() {
         // a single file is its own library
         None if artifact.kind == ArtifactKind::File => {

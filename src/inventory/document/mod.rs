@@ -63,6 +63,8 @@ struct ArtifactForm {
 struct PackageForm {
     name: String,
     version: Option<String>,
+    #[serde(default)]
+    manager: Option<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]

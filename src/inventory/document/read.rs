@@ -6,13 +6,13 @@ use crate::cuda::SmTarget;
 use crate::device::{
     Coding, FatbinClass, HeaderClaim, HostFormat, ImageKey, ImageKind, ImageTally, Place,
 };
-use crate::inventory::{Artifact, ArtifactKind, Code, LayerFacts, Library, Package, Seen};
+use crate::inventory::{Artifact, ArtifactKind, Code, LayerFacts, Library, Manager, Package, Seen};
 use crate::locator::Locator;
 use crate::platform::Platform;
 use crate::problem::{Extent, Problem, ProblemKind};
 
 use super::consistent;
-use super::{ArtifactForm, ClassForm, ClassImage, LibraryForm, ProblemForm};
+use super::{ArtifactForm, ClassForm, ClassImage, LibraryForm, PackageForm, ProblemForm};
 
 impl ArtifactForm {
     pub(super) fn into_artifact(self, index: usize) -> Result<Artifact, String> {
@@ -25,8 +25,8 @@ impl ArtifactForm {
         let packages: Vec<Package> = self
             .packages
             .into_iter()
-            .map(|form| Package::new(form.name, form.version))
-            .collect();
+            .map(PackageForm::into_package)
+            .collect::<Result<_, _>>()?;
         let at = Locator::root(index, self.input.clone());
         let image = match kind {
             ArtifactKind::Image => Some(Box::new(self.image.into_facts()?)),
@@ -74,6 +74,17 @@ impl ArtifactForm {
     }
 }
 
+impl PackageForm {
+    fn into_package(self) -> Result<Package, String> {
+        let manager = self.manager.as_deref();
+        let manager = manager.map(|id| find(Manager::ALL, Manager::id, id, "a package manager"));
+        Ok(Package {
+            manager: manager.transpose()?,
+            ..Package::new(self.name, self.version)
+        })
+    }
+}
+
 impl LibraryForm {
     fn into_library(self, packages: &[Package], layers: &[LayerFacts]) -> Result<Library, String> {
         let format = find(
@@ -82,9 +93,7 @@ impl LibraryForm {
             &self.format,
             "a file format",
         )?;
-        let package = self
-            .package
-            .map(|form| Package::new(form.name, form.version));
+        let package = self.package.map(PackageForm::into_package).transpose()?;
         let package = match package {
             None => None,
             Some(package) => Some(

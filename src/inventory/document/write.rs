@@ -47,6 +47,7 @@ impl From<&Package> for PackageForm {
         Self {
             name: package.name.clone(),
             version: package.version.clone(),
+            manager: package.manager.map(|manager| manager.id().to_owned()),
         }
     }
 }

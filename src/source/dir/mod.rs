@@ -4,15 +4,17 @@
 //! they lead to inside the tree is walked anyway; one that leads out is a problem where it could
 //! hide device code. It opens no file but metadata.
 
-mod packages;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::archive::Fault;
+use super::bounded::read_metadata;
+use super::packages::{self, Package, Tree, join};
+use crate::archive::{Fault, SharedBytes};
 use crate::limits::{LimitHit, Limits};
 use crate::{Extent, Locator, MemberName, Problem, ProblemKind};
 
@@ -32,6 +34,8 @@ pub struct Dir {
     pub links_skipped: u64,
     /// Sockets, devices and the like.
     pub special_skipped: u64,
+    /// Links of directories inside the tree, with the name of what each leads to.
+    links: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
 /// A regular file below a directory.
@@ -48,18 +52,56 @@ pub struct DirFile {
     pub package: Option<usize>,
 }
 
-/// An installed package.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Package {
-    /// Its name.
-    pub name: String,
-    /// Its version.
-    pub version: Option<String>,
-    /// Requirements, as written in its metadata.
-    pub requires: Vec<String>,
-    /// The file that says so: `…/NAME-VERSION.dist-info/METADATA`.
-    pub metadata: MemberName,
+/// A directory as package databases see it.
+struct Files<'d> {
+    dir: &'d Dir,
+    limits: &'d Limits,
+}
+
+impl Tree for Files<'_> {
+    fn len(&self) -> usize {
+        self.dir.files.len()
+    }
+
+    fn name(&self, index: usize) -> &[u8] {
+        let file = self.dir.files.get(index);
+        file.map_or(b"", |file| file.name.as_bytes())
+    }
+
+    fn read(&self, index: usize) -> Result<Vec<u8>, Fault> {
+        let file = self.dir.files.get(index);
+        let file = file.ok_or_else(|| Fault::new(ProblemKind::Io, "there is no such file"))?;
+        let bytes = SharedBytes::open(&file.path).map_err(|error| Fault::of(&error))?;
+        read_metadata(bytes.cursor(), self.limits)
+    }
+
+    fn canonical(&self, path: &[u8]) -> Option<Vec<u8>> {
+        Some(follow(&self.dir.links, path))
+    }
+}
+
+/// A path with the links of directories in it followed, of which each leads to a name without any.
+fn follow(links: &BTreeMap<Vec<u8>, Vec<u8>>, path: &[u8]) -> Vec<u8> {
+    /// As many as Linux follows.
+    const MOST: usize = 40;
+    let mut path = path.to_owned();
+    for _ in 0..MOST {
+        if links.is_empty() {
+            break;
+        }
+        let ends = memchr::memchr_iter(b'/', &path);
+        let mut followed = ends.filter_map(|end| {
+            let (dir, rest) = path.split_at_checked(end)?;
+            let rest = rest.strip_prefix(b"/")?;
+            Some(join(links.get(dir)?, rest))
+        });
+        // the first link on the way: what is behind it lies elsewhere
+        let Some(next) = followed.next() else {
+            break;
+        };
+        path = next;
+    }
+    path
 }
 
 impl Dir {
@@ -72,11 +114,17 @@ impl Dir {
             problems: Vec::new(),
             links_skipped: 0,
             special_skipped: 0,
+            links: BTreeMap::new(),
         };
         dir.walk(root, limits);
         dir.files
             .sort_by(|one, other| one.name.as_bytes().cmp(other.name.as_bytes()));
-        packages::assign(&mut dir, limits);
+        let found = packages::assign(&Files { dir: &dir, limits }, &dir.at, limits);
+        for (file, owner) in dir.files.iter_mut().zip(found.owner) {
+            file.package = owner;
+        }
+        dir.packages = found.packages;
+        dir.problems.extend(found.problems);
         dir.problems.sort();
         dir
     }
@@ -110,7 +158,7 @@ impl Dir {
                     }
                 };
                 if metadata.is_symlink() {
-                    self.judge_link(&entry.path(), &name, &canonical);
+                    self.judge_link(&entry.path(), &name, &canonical, limits);
                 } else if metadata.is_dir() {
                     pending.push((entry.path(), name));
                 } else if !metadata.is_file() {
@@ -134,7 +182,7 @@ impl Dir {
 
     /// What a link inside the tree leads to is walked under its own name. A link out of the tree
     /// is reported where it leads to a library, or to a directory that holds one.
-    fn judge_link(&mut self, link: &Path, name: &[u8], root: &Path) {
+    fn judge_link(&mut self, link: &Path, name: &[u8], root: &Path, limits: &Limits) {
         let target = match fs::canonicalize(link) {
             Ok(target) => Some(target),
             Err(error) if leads_nowhere(&error) => None,
@@ -147,6 +195,14 @@ impl Dir {
                 return;
             }
         };
+        if let Some(inside) = target
+            .as_deref()
+            .and_then(|target| target.strip_prefix(root).ok())
+            && (self.links.len() as u64) < limits.members
+            && root.join(inside).is_dir()
+        {
+            self.links.insert(name.to_owned(), name_of(inside));
+        }
         let outside = target.filter(|target| !target.starts_with(root));
         let what = outside.and_then(|target| {
             if target.is_dir() {
@@ -179,11 +235,11 @@ impl Dir {
     }
 }
 
-fn join(prefix: &[u8], name: &[u8]) -> Vec<u8> {
-    if prefix.is_empty() {
-        return name.to_owned();
-    }
-    [prefix, name].join(&b'/')
+/// A path below the root as a name, with `/` on every system.
+fn name_of(path: &Path) -> Vec<u8> {
+    path.iter().fold(Vec::new(), |name, part| {
+        join(&name, part.as_encoded_bytes())
+    })
 }
 
 /// Whether nothing is where a link leads.

@@ -218,6 +218,48 @@ mod unix {
     }
 
     #[test]
+    fn listed_paths_follow_links_of_directories() {
+        let dir = tree(&[
+            (
+                "var/lib/dpkg/status",
+                "Package: p\nStatus: install ok installed\nVersion: 1\n",
+            ),
+            (
+                "var/lib/dpkg/info/p.list",
+                "/lib64/a.so\n/lib/x86/b.so\n/opt/cuda/c.so\n",
+            ),
+            ("usr/lib/a.so", ""),
+            ("usr/lib/x86-1/b.so", ""),
+            ("opt/cuda-12/c.so", ""),
+            ("opt/d.so", ""),
+        ]);
+        for (target, link) in [
+            ("usr/lib", "lib"),
+            ("lib", "lib64"),
+            ("x86-1", "usr/lib/x86"),
+            ("cuda-12", "opt/cuda"),
+        ] {
+            symlink(target, dir.path().join(link)).unwrap();
+        }
+        let walked = walk(dir.path());
+        assert!(walked.problems.is_empty(), "{:?}", walked.problems);
+        let owned: Vec<_> = owners(&walked)
+            .into_iter()
+            .filter(|(_, owner)| *owner == "p")
+            .map(|(name, _)| name)
+            .collect();
+        assert_eq!(
+            owned,
+            [
+                "opt/cuda-12/c.so",
+                "usr/lib/a.so",
+                "usr/lib/x86-1/b.so",
+                "var/lib/dpkg/info/p.list"
+            ]
+        );
+    }
+
+    #[test]
     fn links_that_cannot_be_resolved_are_problems() {
         use std::os::unix::fs::PermissionsExt as _;
 

@@ -176,6 +176,18 @@ fn input_cases() -> Vec<Case> {
             wheel("pkg", "1.0"),
         ),
         by_input(
+            Code::PackagesUnknown,
+            &h100,
+            of(code()).problem(
+                ProblemKind::PackagesUnread,
+                "Packages",
+                None,
+                Extent::Member,
+            ),
+            // damaged, it is more than a warning
+            of(code()).problem(ProblemKind::MalformedMetadata, "x", None, Extent::Member),
+        ),
+        by_input(
             Code::Unreadable,
             &h100,
             of(code()).problem(ProblemKind::Io, "a.so", None, Extent::Member),
