@@ -1,13 +1,18 @@
 //! Sources: what the user names, opened far enough to say what it is and who owns which file.
 //!
 //! Responsible for arguments of the command line, for file names and metadata of packages, and for
-//! walking directories. It reads archives through `archive`, and knows nothing of device code or
-//! of policies. Nothing is installed, imported or unpacked to disk.
+//! walking directories, and for fetching from registries. It reads archives through `archive`, and knows
+//! nothing of device code or of policies. Nothing is installed, imported or unpacked to disk.
 
 mod bounded;
 mod dir;
 mod file;
+#[cfg(feature = "registry")]
+pub mod http;
 mod named;
+pub mod oci;
+#[cfg(feature = "registry")]
+mod secret;
 mod spec;
 pub mod wheel;
 
@@ -19,6 +24,8 @@ pub use dir::{Dir, DirFile, Package};
 pub(crate) use file::is_named_wheel;
 pub use file::{PlainFile, Sdist};
 pub(crate) use named::read_named;
+#[cfg(feature = "registry")]
+pub use secret::Secret;
 pub use spec::SourceSpec;
 pub use wheel::{Wheel, WheelFilename};
 
