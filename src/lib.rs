@@ -85,7 +85,7 @@
 //! | [`inventory`] | binds archives to device code: routes files, merges what threads found |
 //! | [`facts`] | answers from the tables, each value with its source |
 //! | [`compat`] | rules: what runs where, what a driver accepts |
-//! | [`source`] | what the user names: wheels, directories, files, their metadata; knows no device code |
+//! | [`source`] | what the user names: wheels, directories, files, their metadata; registries, and HTTP in one module; knows no device code |
 //! | [`archive`] | bytes to members: zip structure, inflation, checksums |
 //! | [`device`] | bytes to device facts: fatbins, cubins, PTX, host headers; no I/O, no archives |
 //! | [`tables`] | GPUs, drivers, toolkits and vendor libraries, each row with its source |
