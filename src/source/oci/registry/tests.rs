@@ -30,7 +30,7 @@ fn manifest() -> Reply {
     Reply::new(200).header("content-type", TYPE).body(MANIFEST)
 }
 
-fn pull(stub: &Stub, logins: &str, name: &str) -> Result<super::super::Fetched, Error> {
+fn pull(stub: &Stub, logins: &str, name: &str) -> Result<Fetched, Error> {
     let (access, _, _dir) = access(logins);
     let reference: Reference = format!("{}/{name}", stub.host()).parse()?;
     Registry::open(&reference, &access)?.manifest(&reference)

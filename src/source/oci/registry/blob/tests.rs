@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use oci_spec::image::{DigestAlgorithm, MediaType};
 
 use super::super::manifest::compute;
-use super::super::registry::tests::access;
+use super::super::tests::access;
 use super::*;
 use crate::limits::read_capped;
 use crate::source::http::stub::{Reply, Seen, Stub};

@@ -6,9 +6,9 @@ use oci_spec::image::{Descriptor, Digest, DigestAlgorithm};
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256, Sha384, Sha512};
 
+use super::Registry;
 use super::failure::Failure;
 use super::reference::Reference;
-use super::registry::Registry;
 use crate::archive::Fault;
 use crate::source::http::bounded;
 use crate::{Error, ErrorKind, ProblemKind};

@@ -3,13 +3,26 @@
 //! Responsible for addresses and for who answers what; what a manifest means, and which image of an index is
 //! wanted, is decided by the caller.
 
+mod auth;
+mod blob;
+mod challenge;
+mod credentials;
+mod docker_hub;
+mod failure;
+mod helper;
+mod manifest;
+mod reference;
+
 use std::sync::Arc;
 
-use super::auth::Authorizer;
-use super::credentials::{CredentialOptions, credential_for};
-use super::docker_hub;
-use super::failure::Failure;
-use super::reference::Reference;
+use self::auth::Authorizer;
+pub use self::blob::Blob as RemoteBlob;
+pub use self::credentials::CredentialOptions;
+use self::credentials::credential_for;
+use self::failure::Failure;
+pub use self::manifest::Fetched;
+pub use self::reference::Reference;
+
 use crate::Error;
 use crate::source::http::{Http, HttpErrorKind, HttpOptions, Request, Response, is_loopback_host};
 

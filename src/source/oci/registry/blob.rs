@@ -9,7 +9,7 @@ use std::sync::Arc;
 use oci_spec::image::{Descriptor, Digest};
 
 use super::failure::Failure;
-use super::registry::{Registry, Session};
+use super::{Registry, Session};
 use crate::ProblemKind;
 use crate::archive::Fault;
 use crate::source::http::{Http, HttpError, Response, bounded};
