@@ -86,7 +86,7 @@
 //! | [`facts`] | answers from the tables, each value with its source |
 //! | [`compat`] | rules: what runs where, what a driver accepts |
 //! | [`image`] | what a container image declares: environment, labels, paths; judges nothing |
-//! | [`source`] | what the user names: wheels, directories, files, their metadata; knows no device code |
+//! | [`source`] | what the user names: wheels, directories, files, images, their metadata; registries, and HTTP in one module; knows no device code |
 //! | [`archive`] | bytes to members: zip structure, inflation, checksums |
 //! | [`device`] | bytes to device facts: fatbins, cubins, PTX, host headers; no I/O, no archives |
 //! | [`tables`] | GPUs, drivers, toolkits and vendor libraries, each row with its source |

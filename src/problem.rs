@@ -14,6 +14,8 @@ use crate::locator::Locator;
 pub enum ProblemKind {
     /// The operating system refused to read it.
     Io,
+    /// The server that has it could not be reached, or did not give it.
+    Network,
     /// It ends before its own headers say so.
     Truncated,
     /// It is named like an archive and is none.
@@ -62,6 +64,7 @@ impl ProblemKind {
     /// Every kind, for tables in tests and documents.
     pub const ALL: &[Self] = &[
         Self::Io,
+        Self::Network,
         Self::Truncated,
         Self::NotAnArchive,
         Self::MalformedArchive,
@@ -89,6 +92,7 @@ impl ProblemKind {
     pub const fn id(self) -> &'static str {
         match self {
             Self::Io => "io",
+            Self::Network => "network",
             Self::Truncated => "truncated",
             Self::NotAnArchive => "not-an-archive",
             Self::MalformedArchive => "malformed-archive",
@@ -117,6 +121,7 @@ impl ProblemKind {
     pub const fn hint(self) -> &'static str {
         match self {
             Self::Io => "check that the file exists and may be read, then run again",
+            Self::Network => "check the network, the proxy and the login, then run again",
             Self::Truncated => {
                 "the download or the build was cut short: fetch or build the file again"
             }

@@ -4,6 +4,8 @@ mod args;
 mod bytes;
 mod commands;
 mod exit;
+#[cfg(feature = "registry")]
+mod network;
 mod output;
 
 use std::borrow::Cow;
@@ -19,6 +21,8 @@ use args::{Args, Command};
 use output::{Output, stdout_width};
 
 pub use exit::Exit;
+#[cfg(feature = "registry")]
+pub use network::registry_access;
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {

@@ -1,16 +1,20 @@
 //! Sources: what the user names, opened far enough to say what it is and who owns which file.
 //!
 //! Responsible for arguments of the command line, for file names and metadata of packages, and for
-//! walking directories. It reads archives through `archive`, and knows nothing of device code or
-//! of policies. Nothing is installed, imported or unpacked to disk.
+//! walking directories, and for fetching from registries. It reads archives through `archive`, and knows
+//! nothing of device code or of policies. Nothing is installed, imported or unpacked to disk.
 
 mod bounded;
 mod dir;
 mod file;
+#[cfg(feature = "registry")]
+pub mod http;
 mod images;
 mod named;
 pub mod oci;
 pub mod packages;
+#[cfg(feature = "registry")]
+mod secret;
 mod spec;
 pub mod wheel;
 
@@ -24,6 +28,8 @@ pub use file::{PlainFile, Sdist};
 pub use images::ImageStream;
 pub(crate) use named::read_named;
 pub use packages::{Manager, Package};
+#[cfg(feature = "registry")]
+pub use secret::Secret;
 pub use spec::SourceSpec;
 pub use wheel::{Wheel, WheelFilename};
 

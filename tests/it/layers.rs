@@ -286,6 +286,25 @@ fn only_the_reader_of_policies_and_the_tables_name_the_yaml_crate() {
 }
 
 #[test]
+fn only_the_http_client_names_the_crates_of_http_and_tls() {
+    for module in modules() {
+        let may = module.path == "source/http.rs" || module.path.starts_with("source/http/");
+        let names = module
+            .code()
+            .any(|line| line.contains("reqwest") || line.contains("rustls"));
+        assert!(may || !names, "{}", module.path);
+    }
+}
+
+#[test]
+fn only_one_file_names_the_hosts_of_docker_hub() {
+    for module in modules() {
+        let may = module.path == "source/oci/docker_hub.rs";
+        assert!(may || !module.text.contains("docker.io"), "{}", module.path);
+    }
+}
+
+#[test]
 fn every_module_begins_by_saying_what_it_is_for() {
     for module in modules() {
         assert!(module.text.starts_with("//! "), "{}", module.path);

@@ -33,6 +33,8 @@ mod layers;
 mod oracle;
 mod oracle_blind;
 mod recipe;
+#[cfg(feature = "registry")]
+mod registry;
 mod schema;
 mod support;
 mod support_cli;

@@ -19,6 +19,8 @@ mod members;
 mod merge;
 mod names;
 mod passing;
+#[cfg(feature = "registry")]
+mod registry;
 mod saved;
 
 use std::collections::BTreeMap;
@@ -29,6 +31,8 @@ pub use archive::{is_image_archive, open_archive};
 pub use blob::Blob;
 pub use names::Choice;
 pub use passing::Passing;
+#[cfg(feature = "registry")]
+pub use registry::{Access, CredentialOptions, Fetched, Reference, Registry, RemoteBlob};
 
 use crate::limits::Limits;
 use crate::{Error, ErrorKind, Locator, Problem};

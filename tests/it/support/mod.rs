@@ -8,6 +8,8 @@ pub(crate) mod elf;
 pub(crate) mod fatbin;
 pub(crate) mod image;
 pub(crate) mod oracle_text;
+#[cfg(feature = "registry")]
+pub(crate) mod registry;
 
 use std::collections::BTreeMap;
 use std::fs::File;
