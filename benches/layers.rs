@@ -59,7 +59,7 @@ impl Read for Tee {
     }
 }
 
-fn unpack(path: &PathBuf, send: SyncSender<Piece>) -> io::Result<()> {
+fn unpack(path: &PathBuf, send: &SyncSender<Piece>) -> io::Result<()> {
     let mut head = [0; 4];
     File::open(path)?.read_exact(&mut head)?;
     let tee = Tee {
@@ -93,7 +93,7 @@ fn unpack(path: &PathBuf, send: SyncSender<Piece>) -> io::Result<()> {
 fn layer(path: &PathBuf) -> io::Result<u64> {
     let (send, receive) = sync_channel(PIECES);
     std::thread::scope(|scope| {
-        let unpacking = scope.spawn(|| unpack(path, send));
+        let unpacking = scope.spawn(move || unpack(path, &send));
         let (mut packed, mut plain, mut total) = (Sha256::new(), Sha256::new(), 0);
         for piece in receive {
             match piece {

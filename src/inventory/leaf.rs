@@ -8,7 +8,7 @@ use crate::archive::{Fault, Kind, SharedBytes, Zip, spool};
 use crate::device::{DeviceReport, HostFormat, SNIFF_LEN, Scanned, Scanner, worth_scanning};
 use crate::limits::{Budget, Limits};
 use crate::locator::Locator;
-use crate::problem::{Extent, Problem};
+use crate::problem::{Extent, Problem, ProblemKind};
 use crate::source::is_named_wheel;
 use crate::tables::Tables;
 
@@ -209,9 +209,12 @@ impl Passed {
         if means.are_too_many_names(report.kernel_name_bytes) {
             report.forget_kernels();
         }
+        // a file that could not be read on is short of itself
+        let follows = |kind| self.fault.is_some() && kind == ProblemKind::SizeMismatch;
         let mut problems: Vec<Problem> = report
             .problems
             .iter()
+            .filter(|problem| !follows(problem.kind))
             .map(|problem| {
                 let at = at.offset(problem.offset);
                 Problem::new(problem.kind, at, Extent::Part, problem.detail.clone())

@@ -108,9 +108,9 @@ codes! {
     PtxHeaderMismatch "ptx-header-mismatch" Warn "a device image is not built for what its header says";
     BuiltAtInstall "built-at-install" Warn "a source distribution: what it will hold is decided when it is built";
     DriverNotGiven "driver-not-given" Warn "the target names no driver, so driver rules were not judged";
+    DriverUnknown "driver-unknown" Warn "the driver is of no known branch, so whether it drives this GPU was not judged";
     DriverCapabilityMissing "driver-capability-missing" Warn "an image with device code does not ask for the driver that loads it";
     StaleCompatConfig "stale-compat-config" Warn "an image was saved from a running container, with its forward compatibility configuration";
-    DriverUnknown "driver-unknown" Warn "the driver is of no known branch, so whether it drives this GPU was not judged";
     WaiverExpired "waiver-expired" Warn "a waiver is past its date and no longer applies";
     WaiverUnused "waiver-unused" Warn "a waiver matches nothing";
     ScopeUnused "scope-unused" Warn "a scope is about nothing that was judged";

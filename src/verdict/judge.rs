@@ -131,7 +131,7 @@ impl Judge<'_> {
                 return true;
             };
             let fits = |artifact: &Artifact| artifact.platforms.contains(&platform);
-            fits(self.artifact) || !self.of_same_input.iter().any(|other| fits(other))
+            fits(self.artifact) || !self.of_same_input.iter().any(fits)
         })
     }
 

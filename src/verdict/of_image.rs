@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::compat::{Driver, Package as CompatPackage, forward, user_mode};
 use crate::cuda::SmTarget;
 use crate::image::{DriverFile, ImageEnv, driver_file};
-use crate::inventory::{Artifact, ImageFacts};
+use crate::inventory::{Artifact, ImageFacts, Library};
 use crate::policy::{FleetTarget, TargetGpu};
 use crate::tables::Tables;
 
@@ -82,10 +82,7 @@ impl<'a> OfImage<'a> {
                 of_kind.insert(target);
             }
         }
-        let has_code = artifact
-            .libraries
-            .iter()
-            .any(|library| library.has_device_code());
+        let has_code = artifact.libraries.iter().any(Library::has_device_code);
         let configs = self.facts.compat_configs.iter().map(String::as_str);
         capabilities(&self.env, has_code)
             .into_iter()

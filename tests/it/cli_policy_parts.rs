@@ -134,7 +134,7 @@ waivers: [{rule: link-only, package: torch, reason: linked at start, until: 2027
       platform    windows/amd64
       deny        no-kernel-image, ptx-too-new, driver-too-old, driver-dropped-gpu, compression-needs-driver, platform-mismatch, cpu-only-build, jit-only (base.yaml, line 3)
       incomplete  unreadable
-      warn        arch-specific-only, library-for-newer-gpus, partial-coverage, jit-compiler-mismatch, link-only, tegra-compatibility-unsure, claim-mismatch, ptx-header-mismatch, built-at-install, driver-not-given, driver-capability-missing, stale-compat-config, driver-unknown, waiver-expired, waiver-unused, scope-unused, baseline-unused
+      warn        arch-specific-only, library-for-newer-gpus, partial-coverage, jit-compiler-mismatch, link-only, tegra-compatibility-unsure, claim-mismatch, ptx-header-mismatch, built-at-install, driver-not-given, driver-unknown, driver-capability-missing, stale-compat-config, waiver-expired, waiver-unused, scope-unused, baseline-unused, packages-unknown
       allow       unused-architectures, no-forward-ptx
       threshold   main-library 0.5  (default)
       threshold   partial-coverage 0.9  (base.yaml, line 4)
@@ -145,7 +145,7 @@ waivers: [{rule: link-only, package: torch, reason: linked at start, until: 2027
       platform    linux/amd64
       deny        no-kernel-image, ptx-too-new, driver-too-old, driver-dropped-gpu, compression-needs-driver, platform-mismatch, cpu-only-build
       incomplete  unreadable
-      warn        arch-specific-only, library-for-newer-gpus, partial-coverage, jit-only (smgate.yaml, line 7), jit-compiler-mismatch, link-only, tegra-compatibility-unsure, claim-mismatch, ptx-header-mismatch, built-at-install, driver-not-given, driver-capability-missing, stale-compat-config, driver-unknown, waiver-expired, waiver-unused, scope-unused, baseline-unused
+      warn        arch-specific-only, library-for-newer-gpus, partial-coverage, jit-only (smgate.yaml, line 7), jit-compiler-mismatch, link-only, tegra-compatibility-unsure, claim-mismatch, ptx-header-mismatch, built-at-install, driver-not-given, driver-unknown, driver-capability-missing, stale-compat-config, waiver-expired, waiver-unused, scope-unused, baseline-unused, packages-unknown
       allow       unused-architectures, no-forward-ptx
       threshold   main-library 0.5  (default)
       threshold   partial-coverage 0.9  (base.yaml, line 4)
@@ -157,7 +157,7 @@ waivers: [{rule: link-only, package: torch, reason: linked at start, until: 2027
       allow-jit   mine
       deny        no-kernel-image, ptx-too-new, driver-too-old, driver-dropped-gpu, compression-needs-driver, platform-mismatch, cpu-only-build, jit-only (base.yaml, line 3)
       incomplete  unreadable
-      warn        arch-specific-only, library-for-newer-gpus, partial-coverage, jit-compiler-mismatch, link-only, tegra-compatibility-unsure, claim-mismatch, ptx-header-mismatch, built-at-install, driver-not-given, driver-capability-missing, stale-compat-config, driver-unknown, waiver-expired, waiver-unused, scope-unused, baseline-unused
+      warn        arch-specific-only, library-for-newer-gpus, partial-coverage, jit-compiler-mismatch, link-only, tegra-compatibility-unsure, claim-mismatch, ptx-header-mismatch, built-at-install, driver-not-given, driver-unknown, driver-capability-missing, stale-compat-config, waiver-expired, waiver-unused, scope-unused, baseline-unused, packages-unknown
       allow       unused-architectures, no-forward-ptx
       threshold   main-library 0.5  (default)
       threshold   partial-coverage 0.9  (base.yaml, line 4)

@@ -129,7 +129,7 @@ fn extended_headers_replace_name_and_size() {
 #[test]
 fn what_is_not_read_is_skipped() {
     let bytes = archive(|builder| {
-        file(builder, "big", &[1; 200_000]);
+        file(builder, "big", &vec![1; 200_000]);
         file(builder, "small", b"x");
     });
     let mut tar = Tar::new(&bytes[..], 10);

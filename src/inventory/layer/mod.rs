@@ -287,7 +287,7 @@ impl<'a> Scanning<'a> {
             Leaf::Other => {}
             Leaf::Unopened => self.scan.seen.unopened += 1,
             Leaf::Scanned(report) => {
-                self.report(place.entry, &place.path, "", place.size, None, *report)
+                self.report(place.entry, &place.path, "", place.size, None, *report);
             }
             Leaf::Zip(bytes) => {
                 let found =

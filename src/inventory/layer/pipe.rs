@@ -351,8 +351,10 @@ mod tests {
         let stored = gzip(&vec![3; 1_000_000]);
         let cut = pass(&stored[..stored.len() / 2], &Budget::default()).unwrap_err();
         assert_eq!(cut.kind, crate::ProblemKind::Truncated);
-        let mut limits = Limits::default();
-        limits.unpacked_bytes = 500_000;
+        let limits = Limits {
+            unpacked_bytes: 500_000,
+            ..Limits::default()
+        };
         let limit = pass(&stored, &Budget::new(limits)).unwrap_err();
         assert_eq!(limit.kind, crate::ProblemKind::LimitExceeded);
     }

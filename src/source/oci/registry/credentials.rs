@@ -15,11 +15,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 
-use super::docker_hub;
 use super::helper;
 use crate::escape::visible;
 use crate::limits::read_capped;
 use crate::source::Secret;
+use crate::source::oci::docker_hub;
 use crate::{Error, ErrorKind};
 
 /// Bytes of a file with logins.

@@ -7,13 +7,14 @@ mod auth;
 mod blob;
 mod challenge;
 mod credentials;
-mod docker_hub;
 mod failure;
 mod helper;
 mod manifest;
 mod reference;
 
 use std::sync::Arc;
+
+use super::docker_hub;
 
 use self::auth::Authorizer;
 pub use self::blob::Blob as RemoteBlob;

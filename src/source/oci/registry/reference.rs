@@ -8,8 +8,8 @@ use std::str::FromStr;
 
 use oci_spec::image::Digest;
 
-use super::docker_hub;
 use crate::escape::visible;
+use crate::source::oci::docker_hub;
 use crate::{Error, ErrorKind};
 
 /// The tag where none is named.
