@@ -1,5 +1,6 @@
 //! An image as an artifact: its layers put on each other, and what is left of them judged as one file system.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
@@ -72,13 +73,14 @@ pub(super) fn assemble(
                 layer,
                 entry: file.entry,
             };
-            let Some((path, owner)) = merged.place(id) else {
+            let Some(place) = merged.place(id) else {
                 hidden.extend(merged.hidden(id, file));
                 continue;
             };
-            let owner = owner.and_then(|owner| packages.get(owner)).cloned();
+            let owner = place.owner.and_then(|owner| packages.get(owner)).cloned();
             let package = file.package.clone().or(owner);
-            let path = format!("{}{}", MemberName::from_bytes(path), file.inner);
+            let shown = |path: &[u8]| format!("{}{}", MemberName::from_bytes(path), file.inner);
+            let path = shown(&place.path);
             let report = file.report.clone();
             if file.inner.is_empty() {
                 compat.extend(compat_driver(&path, &report));
@@ -86,6 +88,7 @@ pub(super) fn assemble(
             let library = own::library(path, file.size, package.as_deref(), report, tables);
             if let Some(mut library) = library {
                 library.layer = Some(layer);
+                library.also = place.also.iter().map(|path| shown(path)).collect();
                 draft.take(Found::Library(Box::new(library), package));
             }
         }
@@ -157,13 +160,34 @@ fn compat_driver(path: &str, report: &DeviceReport) -> Option<CompatDriver> {
     })
 }
 
+/// Where a file is in the final file system.
+struct FilePlace {
+    path: Box<[u8]>,
+    /// The package that owns it there.
+    owner: Option<usize>,
+    /// Other paths of it, sorted.
+    also: Vec<Box<[u8]>>,
+}
+
+impl FilePlace {
+    /// Takes another path of the file. It is judged once, under the first that a package lists.
+    fn add(&mut self, mut other: Self) {
+        if self.owner.is_none() && other.owner.is_some() {
+            std::mem::swap(self, &mut other);
+            self.also = std::mem::take(&mut other.also);
+        }
+        self.also.push(other.path);
+        self.also.sort_unstable();
+    }
+}
+
 /// The final file system, as far as it matters.
 struct Merged<'s> {
     at: Locator,
     scans: &'s [Arc<LayerScan>],
     squashed: Squashed,
-    /// Where each file of interest is, and the package that owns it there.
-    places: BTreeMap<FileId, (Box<[u8]>, Option<usize>)>,
+    /// Where each file of interest is.
+    places: BTreeMap<FileId, FilePlace>,
     assigned: Assigned,
 }
 
@@ -198,15 +222,19 @@ impl<'s> Merged<'s> {
             squashed: &squashed,
         };
         let assigned = packages::assign(&tree, at, limits);
-        let mut places: BTreeMap<FileId, (Box<[u8]>, Option<usize>)> = BTreeMap::new();
+        let mut places: BTreeMap<FileId, FilePlace> = BTreeMap::new();
         for (number, (path, file)) in files.iter().enumerate() {
             let owner = assigned.owner.get(number).copied().flatten();
-            match places.get(file) {
-                // a file of several names is judged once, under the first that a package lists
-                Some((_, before)) if before.is_some() || owner.is_none() => {}
-                _ => {
-                    places.insert(*file, ((*path).into(), owner));
+            let place = FilePlace {
+                path: (*path).into(),
+                owner,
+                also: Vec::new(),
+            };
+            match places.entry(*file) {
+                Entry::Vacant(entry) => {
+                    entry.insert(place);
                 }
+                Entry::Occupied(entry) => entry.into_mut().add(place),
             }
         }
         Self {
@@ -218,16 +246,15 @@ impl<'s> Merged<'s> {
         }
     }
 
-    fn place(&self, file: FileId) -> Option<(&[u8], Option<usize>)> {
-        let (path, owner) = self.places.get(&file)?;
-        Some((path, *owner))
+    fn place(&self, file: FileId) -> Option<&FilePlace> {
+        self.places.get(&file)
     }
 
     /// What the container toolkit wrote into a container that was saved as an image.
     fn compat_configs(&self) -> Vec<String> {
         let paths = self.places.values();
         let mut paths: Vec<String> = paths
-            .filter_map(|(path, _)| std::str::from_utf8(path).ok())
+            .filter_map(|place| std::str::from_utf8(&place.path).ok())
             .filter(|path| is_compat_config(path))
             .map(str::to_owned)
             .collect();
@@ -263,6 +290,21 @@ impl<'s> Merged<'s> {
                 let mut problem = problem.clone();
                 problem.at = problem.at.below(&at);
                 problems.push(problem);
+            }
+        }
+        for (layer, scan) in self.scans.iter().enumerate() {
+            let twice = scan.files.iter().filter(|file| {
+                let id = FileId {
+                    layer,
+                    entry: file.entry,
+                };
+                self.squashed.gone_by(id) == Some(layer) && file.report.has_device_code()
+            });
+            for entry in twice.filter_map(|file| scan.entries.get(file.entry)) {
+                let at = self.layer_at(layer).member(&MemberName::from_bytes(&entry.path));
+                let detail = "its layer holds something else at the same path; runtimes differ in which they take";
+                let fault = Fault::new(ProblemKind::DuplicateMember, detail);
+                problems.push(fault.at(at, Extent::Member));
             }
         }
         for stuck in &self.squashed.stuck {

@@ -263,6 +263,8 @@ impl Seen {
 pub struct Library {
     /// Its path in the artifact, with `/`; nested archives with ` › `.
     pub path: String,
+    /// Other paths of the same file in an image: hard links. It is judged once, under `path`.
+    pub also: Vec<String>,
     /// The package that owns it: an index into [`Artifact::packages`].
     pub package: Option<usize>,
     /// The layer of the image that brought it: an index into [`ImageFacts::layers`].

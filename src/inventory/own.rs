@@ -38,6 +38,7 @@ pub(super) fn library(
         }
     });
     Some(Library {
+        also: Vec::new(),
         package: None,
         layer: None,
         size,

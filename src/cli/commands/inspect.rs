@@ -4,6 +4,7 @@ use std::io::Write as _;
 
 use crate::cli::args::Inspect;
 use crate::cli::{Exit, Failure, Output, stdout_width, unless_closed};
+use crate::problem::ProblemKind;
 use crate::report::{HumanOptions, write_inspect};
 use crate::tables::Tables;
 
@@ -28,7 +29,9 @@ pub(in crate::cli) fn run(
     } else if inventory
         .artifacts
         .iter()
-        .any(|artifact| !artifact.problems.is_empty())
+        .flat_map(|artifact| &artifact.problems)
+        // whose a file is says nothing of what is in it
+        .any(|problem| problem.kind != ProblemKind::PackagesUnread)
     {
         Exit::Incomplete
     } else {

@@ -58,7 +58,8 @@ pub(super) fn read(section: &[u8], align: u64) -> Option<Result<ForwardNote, Bro
     if name_len == 0 || text_len == 0 {
         return None;
     }
-    let align = align.max(1);
+    // `objcopy` leaves 1 for what it adds; words are padded to 4 all the same, and readelf reads them so
+    let align = align.max(4);
     let name_room = name_len.div_ceil(align).checked_mul(align)?;
     let name = range(section, 12, name_len).map(without_zeros);
     if name.is_some_and(|name| name != OWNER) {

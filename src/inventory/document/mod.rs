@@ -77,6 +77,8 @@ struct SeenForm {
 #[derive(Debug, Serialize, Deserialize)]
 struct LibraryForm {
     path: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    also: Vec<String>,
     package: Option<PackageForm>,
     /// The digest of the layer.
     #[serde(default, skip_serializing_if = "Option::is_none")]

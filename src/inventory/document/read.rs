@@ -118,6 +118,7 @@ impl LibraryForm {
         let layer = layer.transpose()?;
         let library = Library {
             path: self.path,
+            also: self.also,
             package,
             layer,
             size: self.size,

@@ -73,6 +73,7 @@ impl LibraryForm {
             .and_then(|index| layers.and_then(|layers| layers.get(index)));
         Self {
             path: library.path.clone(),
+            also: library.also.clone(),
             package: package
                 .and_then(|index| artifact.packages.get(index))
                 .map(PackageForm::from),

@@ -336,6 +336,9 @@ impl<'a> Scanning<'a> {
 
     /// Reports why nothing more of the layer could be read.
     fn whole(&mut self, fault: Fault) {
+        // who walked the archive met the same
+        let same = |known: &Problem| known.kind == fault.kind && known.detail == fault.detail;
+        self.scan.layer_problems.retain(|known| !same(known));
         let problem = fault.at(self.root.clone(), Extent::Artifact);
         self.scan.layer_problems.push(problem);
     }

@@ -74,6 +74,7 @@ pub(super) struct Lib(Library);
 pub(super) fn lib(path: &str) -> Lib {
     Lib(Library {
         path: path.to_owned(),
+        also: Vec::new(),
         layer: None,
         package: None,
         size: 1 << 20,
