@@ -82,7 +82,7 @@ impl<'e> Beside<'e> {
                 "needs driver {needed} or newer, has {have} ({why})"
             )),
             (Some(have), false) => Some(format!(
-                "{have} is too old as well: it needs {needed} or newer ({why})"
+                "needs driver {needed} or newer as well, has {have} ({why})"
             )),
             (None, true) => Some(format!("driver {needed} or newer ({why})")),
             (None, false) => None,

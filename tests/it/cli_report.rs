@@ -132,7 +132,7 @@ fn no_driver_is_named_beside_a_verdict_where_code_is_missing() {
     assert_eq!(
         row(&["--driver", "R470"]),
         format!(
-            "{lacks}; R470 is too old as well: it needs 525.60.13 or newer (code made by CUDA 12)"
+            "{lacks}; needs driver 525.60.13 or newer as well, has R470 (code made by CUDA 12)"
         )
     );
     // where the lack is accepted, the rest may run, and the driver counts
