@@ -2,17 +2,20 @@
 
 use std::collections::BTreeMap;
 
+use crate::rule::Code;
 use crate::verdict::Finding;
 
 use super::group::{Group, name};
+
+/// A step of a rule for a GPU or target: what stands under another name is not looked for there.
+type Key<'e> = (&'e str, Code, String);
 
 /// Where a step was said.
 #[derive(Debug)]
 struct Said<'e> {
     /// The number of the group.
     group: usize,
-    /// The finding whose step it is.
-    of: &'e Finding,
+    library: Option<&'e str>,
     head: String,
 }
 
@@ -20,54 +23,42 @@ struct Said<'e> {
 #[derive(Debug, Default)]
 pub(super) struct Steps<'e> {
     groups: usize,
-    said: BTreeMap<&'e str, Said<'e>>,
+    said: BTreeMap<Key<'e>, Said<'e>>,
 }
 
 impl<'e> Steps<'e> {
     /// The steps of the next group: the head of each, such as `next:`, and its text.
     pub(super) fn lines(&mut self, group: &Group<'e>) -> Vec<(String, String)> {
         self.groups += 1;
-        let mut lines = Vec::new();
-        for (index, step) in group.next_steps().into_iter().enumerate() {
-            let head = match index {
-                0 => "next:".to_owned(),
-                _ => format!("next for {}:", name(step)),
-            };
-            let text = step.next_step.as_str();
-            let reference = self
-                .said
-                .get(text)
-                .and_then(|said| self.refer(said, &head, step));
-            let shorter = reference.filter(|reference| reference.len() < text.len());
-            if let Some(reference) = shorter {
-                if reference == ABOVE
-                    && let Some(said) = self.said.get_mut(text)
-                {
-                    said.group = self.groups;
-                }
-                lines.push((head, reference));
-                continue;
-            }
+        let steps = group.next_steps().into_iter().enumerate();
+        steps.map(|(index, step)| self.line(index, step)).collect()
+    }
+
+    fn line(&mut self, index: usize, step: &'e Finding) -> (String, String) {
+        let (text, name) = (step.next_step.as_str(), name(step));
+        let head = match index {
+            0 => "next:".to_owned(),
+            _ => format!("next for {name}:"),
+        };
+        let key = (text, step.code, name);
+        let Some(said) = self.said.get_mut(&key) else {
             let said = Said {
                 group: self.groups,
-                of: step,
+                library: step.library.as_deref(),
                 head: head.clone(),
             };
-            self.said.insert(text, said);
-            lines.push((head, text.to_owned()));
+            self.said.insert(key, said);
+            return (head, text.to_owned());
+        };
+        if said.group + 1 == self.groups && said.head == head {
+            said.group = self.groups;
+            return (head, "as above".to_owned());
         }
-        lines
-    }
-
-    /// How to refer to what was said: nothing but `as above` where that is the group before, of the same GPU.
-    fn refer(&self, said: &Said<'e>, head: &str, step: &Finding) -> Option<String> {
-        let whose = name(said.of);
-        if said.group + 1 == self.groups && said.head == head && whose == name(step) {
-            return Some(ABOVE.to_owned());
-        }
-        let library = said.of.library.as_ref()?;
-        Some(format!("as above: {} of {whose}, {library}", said.of.code))
+        let place = said
+            .library
+            .map(|library| format!("as above: {} of {}, {library}", key.1, key.2));
+        // a short one is said again
+        let place = place.filter(|place| place.len() < text.len());
+        (head, place.unwrap_or_else(|| text.to_owned()))
     }
 }
-
-const ABOVE: &str = "as above";
