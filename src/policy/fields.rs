@@ -17,6 +17,8 @@ pub(super) struct Keys {
     pub(super) of: &'static str,
     /// The keys, in the order of the documentation.
     pub(super) valid: &'static [&'static str],
+    /// Those that must be there.
+    pub(super) required: &'static [&'static str],
 }
 
 /// A key with its value.
@@ -25,6 +27,8 @@ pub(super) struct Field<'n> {
     pub(super) key: &'n str,
     pub(super) key_span: &'n Span,
     pub(super) node: &'n Node,
+    /// What cannot do without it, as in [`Keys::of`].
+    needed_by: Option<&'static str>,
 }
 
 /// The fields of one map, each key once.
@@ -128,6 +132,9 @@ impl Check<'_> {
             known
         });
         fields.meant = meant;
+        for field in &mut fields.list {
+            field.needed_by = keys.required.contains(&field.key).then_some(keys.of);
+        }
     }
 
     /// The fields of a map with any keys; repeated keys are mistakes.
@@ -164,6 +171,7 @@ impl Check<'_> {
                 key: text,
                 key_span: &key.span,
                 node,
+                needed_by: None,
             });
         }
         let start = entries.first().map_or(&node.span, |(key, _)| &key.span);
@@ -241,11 +249,12 @@ impl Check<'_> {
 }
 
 fn no_value(field: &Field<'_>) -> Mistake {
-    Mistake::new(
-        field.key_span.clone(),
-        format!("`{}` has no value", field.key),
-    )
-    .hint("give it one, or remove the key")
+    let hint = match field.needed_by {
+        Some(of) => format!("give it one: {of} needs `{}`", field.key),
+        None => "give it one, or remove the key".to_owned(),
+    };
+    let message = format!("`{}` has no value", field.key);
+    Mistake::new(field.key_span.clone(), message).hint(hint)
 }
 
 fn unknown_key(key: &str, keys: &Keys, meant: &mut Vec<&'static str>) -> Fault {

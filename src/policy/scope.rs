@@ -49,6 +49,7 @@ const KEYS: Keys = Keys {
         "levels",
         "thresholds",
     ],
+    required: &[],
 };
 
 impl Check<'_> {

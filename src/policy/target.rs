@@ -113,6 +113,7 @@ const KEYS: Keys = Keys {
         "python",
         "glibc",
     ],
+    required: &["name"],
 };
 
 /// A target, and the name that it has even where something else about it is wrong.

@@ -32,6 +32,7 @@ const KEYS: Keys = Keys {
         "scopes",
         "waivers",
     ],
+    required: &["version"],
 };
 
 /// What to do where a policy has no targets.
@@ -41,6 +42,7 @@ pub(super) const WRITE_TARGETS: &str =
 const THRESHOLDS: Keys = Keys {
     of: "`thresholds`",
     valid: &["main-library", "partial-coverage"],
+    required: &[],
 };
 
 /// What one file says.

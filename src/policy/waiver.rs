@@ -91,6 +91,7 @@ const KEYS: Keys = Keys {
     valid: &[
         "rule", "package", "version", "library", "targets", "reason", "until",
     ],
+    required: &["rule", "reason", "until"],
 };
 
 /// A target that is named, and where.
@@ -132,8 +133,9 @@ impl Check<'_> {
     /// before all files are read.
     pub(super) fn waiver(&mut self, node: &Node, named: &mut Vec<Named>) -> Option<Waiver> {
         let fields = self.known_fields(node, &KEYS)?;
-        let missing: Vec<String> = ["rule", "reason", "until"]
-            .into_iter()
+        let missing: Vec<String> = KEYS
+            .required
+            .iter()
             .filter(|key| !fields.has(key))
             .map(|key| format!("`{key}`"))
             .collect();

@@ -2,12 +2,13 @@
 
 use std::io::{self, Write};
 
-use crate::inventory::ArtifactKind;
 use crate::rule::{Code, Level};
-use crate::verdict::{Evaluation, Finding, Judged, Row, RowIndex, Verdict};
+use crate::verdict::{Evaluation, Finding, Judged, Row, Verdict};
 
-use super::group::{Group, gather, name};
+use super::beside::Beside;
+use super::group::{Group, gather};
 use super::kernels;
+use super::steps::Steps;
 use super::style::Styles;
 use super::text::{Look, listed, plural, wrapped, write_looked_at, write_tables};
 use super::{HumanOptions, visible};
@@ -30,12 +31,12 @@ pub(super) fn write(
     let (drivers, shown): (Vec<&Finding>, Vec<&Finding>) = shown
         .into_iter()
         .partition(|finding| finding.code == Code::DriverNotGiven);
-    let waived = count_waived(evaluation);
+    let beside = Beside::of_rows(evaluation);
     for (index, artifact) in evaluation.artifacts.iter().enumerate() {
         if index > 0 {
             writeln!(out)?;
         }
-        write_artifact(evaluation, index, artifact, &waived, styles, out)?;
+        write_artifact(evaluation, index, artifact, &beside, styles, out)?;
         let findings: Vec<&Finding> = shown
             .iter()
             .copied()
@@ -57,32 +58,18 @@ pub(super) fn write(
     write_summary(evaluation, styles, options, out)
 }
 
-/// How many findings about each row are waived.
-fn count_waived(evaluation: &Evaluation) -> Vec<usize> {
-    let rows = RowIndex::new(&evaluation.matrix);
-    let mut counts = vec![0; evaluation.matrix.len()];
-    for finding in evaluation.findings.iter().filter(|f| f.waived.is_some()) {
-        for index in rows.concerned(finding) {
-            if let Some(count) = counts.get_mut(index) {
-                *count += 1;
-            }
-        }
-    }
-    counts
-}
-
 fn write_artifact(
     evaluation: &Evaluation,
     index: usize,
     artifact: &Judged,
-    waived: &[usize],
+    beside: &[Beside<'_>],
     styles: Styles,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let rows: Vec<(&Row, usize)> = evaluation
+    let rows: Vec<(&Row, &Beside<'_>)> = evaluation
         .matrix
         .iter()
-        .zip(waived.iter().copied())
+        .zip(beside)
         .filter(|(row, _)| row.artifact == index)
         .collect();
     let target_width = rows
@@ -103,7 +90,7 @@ fn write_artifact(
         None => writeln!(out, "{}", styles.bold(visible(&artifact.input)))?,
     }
     let mut shown_package = artifact.package.as_ref();
-    for (row, waived) in rows {
+    for (row, beside) in rows {
         if row.package.as_ref() != shown_package {
             shown_package = row.package.as_ref();
             match &row.package {
@@ -118,7 +105,7 @@ fn write_artifact(
             "  {verdict}{pad}  {:target_width$}",
             visible(&row.target)
         )?;
-        let remarks = remarks(row, artifact, waived);
+        let remarks = beside.remarks(row, artifact);
         if remarks.is_empty() {
             writeln!(out)?;
         } else {
@@ -128,48 +115,7 @@ fn write_artifact(
     Ok(())
 }
 
-/// What is said beside a verdict.
-fn remarks(row: &Row, artifact: &Judged, waived: usize) -> String {
-    let mut remarks = Vec::new();
-    if !row.has_device_code {
-        remarks.push(no_device_code(row, artifact).to_owned());
-    }
-    if let Some(floor) = &row.minimum_driver {
-        let (needed, why) = (&floor.driver, &floor.mechanism);
-        remarks.push(match &row.driver_below {
-            Some(have) => format!("needs driver {needed} or newer, has {have} ({why})"),
-            None => format!("driver {needed} or newer ({why})"),
-        });
-    }
-    remarks.extend(row.notes.iter().cloned());
-    let said = remarks.join("; ");
-    match waived {
-        0 => said,
-        n if said.is_empty() => format!("({n} waived)"),
-        n => format!("{said} ({n} waived)"),
-    }
-}
-
-/// What a package without device code of its own is, as far as can be said.
-fn no_device_code(row: &Row, artifact: &Judged) -> &'static str {
-    if let Some(why) = look(artifact).why_none() {
-        why
-    } else if row.has_unloadable_code {
-        "device code that no GPU loads by itself, as it must be linked first: nothing to judge"
-    } else if row.has_foreign_code {
-        "no device code but that of NVIDIA's own libraries, which is not judged"
-    } else if row.minimum_driver.is_some() {
-        "no device code of its own, but it links CUDA"
-    } else if row.compiles {
-        "no device code"
-    } else if artifact.kind == ArtifactKind::Wheel {
-        "no device code: nothing to judge (pure Python or a CPU build)"
-    } else {
-        "no device code: nothing to judge"
-    }
-}
-
-fn look(artifact: &Judged) -> Look {
+pub(super) fn look(artifact: &Judged) -> Look {
     Look {
         kind: artifact.kind,
         seen: artifact.seen,
@@ -188,8 +134,14 @@ fn write_findings(
     options: HumanOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let mut steps = Steps::default();
     for group in gather(findings) {
         write_group(&group, several, styles, options, out)?;
+        for (head, text) in steps.lines(&group) {
+            let (head, indent) = (visible(&head), 3 + head.chars().count());
+            let text = wrapped(&visible(&text), indent, options.width);
+            writeln!(out, "  {} {text}", styles.bold(head.as_ref()))?;
+        }
     }
     Ok(())
 }
@@ -249,18 +201,6 @@ fn write_group(
     }
     for text in &evidence {
         writeln!(out, "  {} {}", styles.dim("-"), line(text, 4))?;
-    }
-    for (index, step) in group.next_steps().iter().enumerate() {
-        let head = match index {
-            0 => "next:".to_owned(),
-            _ => format!("next for {}:", visible(&name(step))),
-        };
-        writeln!(
-            out,
-            "  {} {}",
-            styles.bold(head.as_str()),
-            line(&step.next_step, 3 + head.chars().count())
-        )?;
     }
     Ok(())
 }

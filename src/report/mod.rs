@@ -3,12 +3,14 @@
 //! Reads finished results only and decides nothing. Output carries no time, host or path of the machine,
 //! so that equal inputs give equal bytes.
 
+mod beside;
 mod document;
 mod facts;
 mod group;
 mod human;
 mod inspect;
 mod kernels;
+mod steps;
 mod style;
 mod text;
 

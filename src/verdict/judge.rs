@@ -256,6 +256,8 @@ impl Judge<'_> {
         let minimum_driver = floor::highest(&floors, &driver).cloned();
         if let (Some(floor), Some(branch)) = (&minimum_driver, driver.spec())
             && driver.meets(&floor.driver) == Meets::FromVersion
+            // a driver is no advice where code is missing
+            && findings.iter().all(|finding| finding.code != Code::NoKernelImage)
         {
             notes.push(format!("{branch} is enough from {} on", floor.driver));
         }

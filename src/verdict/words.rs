@@ -117,6 +117,11 @@ fn of(Count { total, covered }: Count) -> String {
     format!("{covered} of {total}")
 }
 
+/// The verb behind `1 of 33 fatbins`: one of many is one, and so is none of one.
+fn verb(count: u64, total: u64, one: &'static str, many: &'static str) -> &'static str {
+    if count == 1 || total == 1 { one } else { many }
+}
+
 /// `182 fatbins`, or what else is counted.
 fn units(coverage: &Coverage, library: &Library) -> &'static str {
     let bare_only = library
@@ -152,9 +157,12 @@ fn place(library: &Library) -> Option<String> {
 fn with_evidence(finding: Finding, library: &Library, coverage: &Coverage) -> Finding {
     let mut finding = finding.library(&library.path).evidence(holds(library));
     if coverage.single.total > 0 && coverage.general.total > 0 {
+        let Count { total, covered } = coverage.single;
+        let fatbins = if total == 1 { "fatbin" } else { "fatbins" };
         finding = finding.evidence(format!(
-            "beside them {} single-target fatbins fit",
-            of(coverage.single)
+            "beside them {} single-target {fatbins} {}",
+            of(coverage.single),
+            verb(covered, total, "fits", "fit")
         ));
     }
     match place(library) {
@@ -209,10 +217,15 @@ pub(super) fn lacks(
             );
             (message, "make sure that the program links it with nvJitLink, and ships nvJitLink of the same major version".to_owned())
         }
-        _ => (
-            format!("no code for {gpu}: {covered} {units} can run"),
-            subject.other_build(),
-        ),
+        _ => {
+            // of a main library, some may fit
+            let none = coverage.counted().covered == 0;
+            let lack = if none { "no" } else { "too little" };
+            (
+                format!("{lack} code for {gpu}: {covered} {units} can run"),
+                subject.other_build(),
+            )
+        }
     };
     with_evidence(subject.finding(code, message, next_step), library, coverage)
 }
@@ -267,10 +280,12 @@ pub(super) fn partial(
     denied: bool,
 ) -> Finding {
     let Count { total, covered } = coverage.general;
+    let without = total - covered;
     let message = format!(
-        "{} of {total} general fatbins have no code for {}; kernels in them fail when they are launched",
-        total - covered,
-        subject.gpu_name()
+        "{without} of {total} general fatbins {} no code for {}; kernels in {} fail when they are launched",
+        verb(without, total, "has", "have"),
+        subject.gpu_name(),
+        verb(without, total, "it", "them"),
     );
     let next_step = format!(
         "find out whether you call what they hold; if not, accept it with a waiver, else {}",
@@ -354,10 +369,12 @@ pub(super) fn tegra_unsure(
     library: &Library,
     coverage: &Coverage,
 ) -> Finding {
+    let (unsure, total) = (coverage.unsure(), coverage.counted().total);
     let message = format!(
-        "{} {} are for desktop or renamed chips of the same major version as {}, for which NVIDIA promises nothing",
-        coverage.unsure(),
+        "{unsure} of {total} {} {} for desktop or renamed chips of the same major version as {}, for which NVIDIA \
+         promises nothing",
         units(coverage, library),
+        verb(unsure, total, "is", "are"),
         subject.gpu_name()
     );
     let next_step = format!("try it on the device, or {}", subject.other_build());
@@ -370,10 +387,12 @@ pub(super) fn tegra_unsure(
 
 /// GPUs of the next generation would have nothing to compile.
 pub(super) fn no_forward_ptx(library: &Library, coverage: &Coverage) -> Finding {
+    let Count { total, covered } = coverage.counted();
     let message = format!(
-        "{} {} hold PTX that GPUs of the next generation could compile; this is the package's main library",
+        "{} {} {} PTX that GPUs of the next generation could compile; this is the package's main library",
         of(coverage.counted()),
-        units(coverage, library)
+        units(coverage, library),
+        verb(covered, total, "holds", "hold"),
     );
     let newest = own_targets(library)
         .into_iter()

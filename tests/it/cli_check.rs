@@ -100,7 +100,7 @@ fn a_person_sees_the_verdict_the_reason_and_the_next_step() {
     --- stdout
     ampere 1.0  ampere-1.0-py3-none-manylinux_2_28_x86_64.whl
       PASS        A100  driver 525.60.13 or newer (code made by CUDA 12)
-      FAIL        H100  driver 525.60.13 or newer (code made by CUDA 12)
+      FAIL        H100  lacks code for H100 (9.0), whatever the driver
 
     deny no-kernel-image  H100
       ampere/_C.so

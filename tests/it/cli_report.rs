@@ -30,7 +30,7 @@ fn findings_with_other_figures_are_not_gathered() {
         "{out}"
     );
     assert!(
-        out.contains("1 of 7 general fatbins have no code for H100 (9.0)"),
+        out.contains("1 of 7 general fatbins has no code for H100 (9.0); kernels in it fail"),
         "{out}"
     );
     assert!(!out.contains("the same for"), "{out}");
@@ -62,6 +62,91 @@ fn equal_findings_are_gathered_and_every_next_step_is_shown() {
         .find(|line| line.contains("next for B200 (10.0): "));
     assert!(next.unwrap().contains("code=sm_100"), "{out}");
     assert!(!out.contains("General ones"), "no word to explain: {out}");
+}
+
+#[test]
+fn a_next_step_is_said_in_full_once_and_then_referred_to() {
+    let place = Place::new();
+    // of other sizes, so that they are not copies of each other
+    let input = wheel("ampere", "1.0")
+        .member("ampere/a.so", library(&[("sm_80 sm_86", 3)]))
+        .member("ampere/b.so", library(&[("sm_80 sm_86", 4)]))
+        .member("ampere/c.so", library(&[("sm_80 sm_86", 5)]))
+        .write(&place);
+    let run = place.run(&[
+        "check", &input, "--target", "H100", "--target", "B200", "--driver", "R580",
+    ]);
+    let out = &run.stdout;
+    assert_eq!(count(out, "deny no-kernel-image"), 3, "{out}");
+    assert_eq!(count(out, "arch=compute_90,code=sm_90"), 1, "{out}");
+    assert_eq!(count(out, "arch=compute_100,code=sm_100"), 1, "{out}");
+    assert_eq!(count(out, "\n  next: as above\n"), 2, "{out}");
+    assert_eq!(
+        count(out, "\n  next for B200 (10.0): as above\n"),
+        2,
+        "{out}"
+    );
+}
+
+#[test]
+fn a_step_that_was_not_said_just_above_is_referred_to_by_its_place() {
+    let place = Place::new();
+    // T4 has code in b.so, so that it is not gathered there
+    let input = wheel("mixed", "1.0")
+        .member("mixed/a.so", library(&[("sm_80 sm_86", 3)]))
+        .member(
+            "mixed/b.so",
+            library(&[("sm_80 sm_86", 4), ("sm_75 sm_80", 2)]),
+        )
+        .write(&place);
+    let run = place.run(&[
+        "check", &input, "--target", "H100", "--target", "T4", "--driver", "R580",
+    ]);
+    let out = &run.stdout;
+    assert_eq!(count(out, "arch=compute_90,code=sm_90"), 1, "{out}");
+    assert_eq!(count(out, "arch=compute_75,code=sm_75"), 1, "{out}");
+    assert_eq!(count(out, "\n  next: as above\n"), 1, "{out}");
+    assert!(
+        out.contains("\n  next: as above: no-kernel-image of T4 (7.5), mixed/a.so\n"),
+        "{out}"
+    );
+    assert!(
+        out.contains("\n  too little code for T4 (7.5): 2 of 6 fatbins can run;"),
+        "{out}"
+    );
+}
+
+#[test]
+fn no_driver_is_named_beside_a_verdict_where_code_is_missing() {
+    let place = Place::new();
+    let input = simple("ampere", &[("sm_80 sm_86", 3)]).write(&place);
+    let row = |args: &[&str]| {
+        let run = place.run(&[&["check", input.as_str(), "--target", "H100"], args].concat());
+        run.stdout.lines().nth(1).unwrap().trim_end().to_owned()
+    };
+    let lacks = "  FAIL        H100  lacks code for H100 (9.0), whatever the driver";
+    assert_eq!(row(&["--driver", "R580"]), lacks);
+    assert_eq!(row(&[]), lacks);
+    // of the same branch as the floor: that a part of it is enough would be advice too
+    assert_eq!(row(&["--driver", "R525"]), lacks);
+    assert_eq!(
+        row(&["--driver", "R470"]),
+        format!(
+            "{lacks}; needs driver 525.60.13 or newer as well, has R470 (code made by CUDA 12)"
+        )
+    );
+    // where the lack is accepted, the rest may run, and the driver counts
+    place.write(
+        "smgate.yaml",
+        "version: 1\ntargets: [{name: h100, gpu: H100, driver: R550}]\nlevels: {no-kernel-image: warn}\n",
+    );
+    let run = place.run(&["check", &input]);
+    assert!(
+        run.stdout
+            .contains("PASS        h100  driver 525.60.13 or newer"),
+        "{}",
+        run.stdout
+    );
 }
 
 #[test]

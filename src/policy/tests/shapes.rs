@@ -35,6 +35,17 @@ fn what_is_missing_is_named() {
         ]
     );
     assert_eq!(mistakes(&with_target("gpu:")), ["4:5: `gpu` has no value"]);
+    // a key that has to be there is not to be removed
+    let said = rendered(&with_top(
+        "waivers: [{rule: jit-only, reason: , until: 2027-03-01}]",
+    ));
+    assert!(
+        said.contains("give it one: a waiver needs `reason`"),
+        "{said}"
+    );
+    assert!(!said.contains("remove the key"), "{said}");
+    let said = rendered(&with_target("gpu: H100\ndriver:"));
+    assert!(said.contains("give it one, or remove the key"), "{said}");
     assert_eq!(
         mistakes(&with_target("gpu: []")),
         ["4:10: the list of `gpu` is empty"]

@@ -30,6 +30,8 @@ pub(super) fn windows(text: &str) -> impl Iterator<Item = &str> {
 pub(super) struct Pasted {
     /// In lower case, with one blank for each run of them.
     plain: String,
+    /// The same in its own case, byte for byte beside `plain`.
+    shown: String,
 }
 
 impl Pasted {
@@ -37,7 +39,16 @@ impl Pasted {
         let end = (0..=PASTED_MAX.min(text.len())).rev();
         let end = end.into_iter().find(|&at| text.is_char_boundary(at));
         let text = text.get(..end.unwrap_or(0)).unwrap_or_default();
-        Self { plain: plain(text) }
+        let plain = plain(text);
+        let shown = words(text).join(" ");
+        // a few letters are longer in one case than in the other
+        let beside = |c: char| c.to_lowercase().map(char::len_utf8).sum::<usize>() == c.len_utf8();
+        let shown = if shown.chars().all(beside) {
+            shown
+        } else {
+            plain.clone()
+        };
+        Self { plain, shown }
     }
 
     /// Whether the whole text is `name`.
@@ -62,8 +73,11 @@ impl Pasted {
 }
 
 fn plain(text: &str) -> String {
-    let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
-    words.join(" ")
+    words(text).join(" ").to_lowercase()
+}
+
+fn words(text: &str) -> Vec<&str> {
+    text.split_whitespace().collect()
 }
 
 /// Numbers that the text calls errors: all of it, or what stands behind `error`, `code` and the like.
@@ -161,7 +175,7 @@ impl Pattern {
         literals.sum()
     }
 
-    /// The first place of the text that it fits, as the text has it.
+    /// The first place of the text that it fits, in the case of the text.
     pub(super) fn find(&self, pasted: &Pasted) -> Option<String> {
         let Some((Part::Literal(first), rest)) = self.parts.split_first() else {
             return None;
@@ -170,7 +184,8 @@ impl Pattern {
         text.match_indices(first.as_str()).find_map(|(at, _)| {
             let behind = text.get(at + first.len()..)?;
             let taken = fits(rest, behind)?;
-            text.get(at..at + first.len() + taken).map(str::to_owned)
+            let place = at..at + first.len() + taken;
+            pasted.shown.get(place).map(str::to_owned)
         })
     }
 }
@@ -206,7 +221,7 @@ mod tests {
         let text = "PTXAS fatal   :\n  Value 'sm_120a' is NOT defined";
         assert_eq!(
             found("fatal : value 'sm_{w}' is not", text).as_deref(),
-            Some("fatal : value 'sm_120a' is not")
+            Some("fatal : Value 'sm_120a' is NOT")
         );
         assert_eq!(found("fatal: value", text), None);
     }
@@ -230,7 +245,9 @@ mod tests {
             ),
             ("x{w}", "x", None),
             ("x", "yz", None),
-            ("für {n}", "FÜR 12 ü", Some("für 12")),
+            ("für {n}", "FÜR 12 ü", Some("FÜR 12")),
+            // `İ` is two letters in lower case
+            ("für {n}", "İ FÜR 12 ü", Some("für 12")),
         ] {
             assert_eq!(found(pattern, text).as_deref(), expected, "{pattern}");
         }

@@ -86,3 +86,55 @@ fn objects_count_by_what_they_could_be_linked_from() {
     assert_eq!(raised("rel_sm_80 rel_sm_90 rel_compute_90@8.0"), 0);
     assert_eq!(raised("rel_sm_80 rel_sm_90"), 1);
 }
+
+// one is one, one of many too, and so is none of one
+#[test]
+fn the_verb_agrees_with_what_is_counted() {
+    let said = |lib: Lib, gpu: &str, code: Code| {
+        let finding = only(&check(&of(lib), &on(gpu, "R580")), code).clone();
+        [vec![finding.message], finding.evidence]
+            .concat()
+            .join("\n")
+    };
+    let one = said(so().fatbin("sm_80 sm_90", 1), "A100", Code::NoForwardPtx);
+    assert!(one.starts_with("0 of 1 fatbin holds PTX"), "{one}");
+    let beside = |singles: u64| {
+        let lib = so().fatbin("sm_80 sm_86", 9).fatbin("sm_120a", singles);
+        said(lib, "H100", Code::NoKernelImage)
+    };
+    let one = beside(1);
+    assert!(
+        one.contains("\nbeside them 0 of 1 single-target fatbin fits\n"),
+        "{one}"
+    );
+    let two = beside(2);
+    assert!(
+        two.contains("\nbeside them 0 of 2 single-target fatbins fit\n"),
+        "{two}"
+    );
+    let partial = |gaps: u64| {
+        let lib = so().fatbin("sm_80 sm_90", 9).fatbin("sm_80 sm_86", gaps);
+        said(lib, "H100", Code::PartialCoverage)
+    };
+    let one = partial(1);
+    assert!(
+        one.starts_with("1 of 10 general fatbins has no code for H100 (9.0); kernels in it fail"),
+        "{one}"
+    );
+    let two = partial(2);
+    assert!(
+        two.starts_with(
+            "2 of 11 general fatbins have no code for H100 (9.0); kernels in them fail"
+        ),
+        "{two}"
+    );
+    let unsure = said(
+        so().fatbin("sm_87 sm_90", 8).fatbin("sm_80 sm_86", 1),
+        "8.7",
+        Code::TegraCompatibilityUnsure,
+    );
+    assert!(
+        unsure.starts_with("1 of 9 fatbins is for desktop"),
+        "{unsure}"
+    );
+}

@@ -81,7 +81,7 @@ fn the_threshold_of_the_main_library_is_the_policys() {
     );
     assert_eq!(
         only(&evaluation, Code::NoKernelImage).message,
-        "no code for H100 (9.0): 60 of 100 fatbins can run; this is the package's main library"
+        "too little code for H100 (9.0): 60 of 100 fatbins can run; this is the package's main library"
     );
 }
 

@@ -47,6 +47,10 @@ pub(in crate::verdict) fn driver_too_old(
         let paths = needs.entry(need).or_default();
         paths.extend(floor.culprit.as_deref());
     }
+    // a single need of a single file is what the message says
+    if needs.len() == 1 && needs.values().all(|paths| paths.len() <= 1) {
+        needs.clear();
+    }
     for (need, paths) in needs {
         finding = finding.evidence(match named(&paths) {
             Some(names) => format!("{need}: {names}"),
