@@ -162,6 +162,9 @@ pub(super) struct Report {
     /// every kernel of `--kernels`
     #[arg(long, short)]
     pub(super) verbose: bool,
+    /// List the files with device code that later layers of an image remove or replace: shipped and never used
+    #[arg(long)]
+    pub(super) wasted: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]

@@ -301,7 +301,9 @@ impl<'s> Merged<'s> {
                 self.squashed.gone_by(id) == Some(layer) && file.report.has_device_code()
             });
             for entry in twice.filter_map(|file| scan.entries.get(file.entry)) {
-                let at = self.layer_at(layer).member(&MemberName::from_bytes(&entry.path));
+                let at = self
+                    .layer_at(layer)
+                    .member(&MemberName::from_bytes(&entry.path));
                 let detail = "its layer holds something else at the same path; runtimes differ in which they take";
                 let fault = Fault::new(ProblemKind::DuplicateMember, detail);
                 problems.push(fault.at(at, Extent::Member));

@@ -58,6 +58,31 @@ impl Inventory {
     }
 }
 
+impl Inventory {
+    /// What reports call each artifact: its input, and of several images in one input, which one.
+    pub fn titles(&self) -> Vec<String> {
+        let alone = |artifact: &Artifact| {
+            let same = self
+                .artifacts
+                .iter()
+                .filter(|other| other.input == artifact.input);
+            same.count() == 1
+        };
+        self.artifacts
+            .iter()
+            .map(|artifact| match &artifact.image {
+                Some(image) if !alone(artifact) => {
+                    let named = image.names.first().or(image.digest.as_ref());
+                    let which = [named, image.platform.as_ref()].into_iter().flatten();
+                    let which: Vec<&str> = which.map(String::as_str).collect();
+                    format!("{} › {}", artifact.input, which.join(" "))
+                }
+                _ => artifact.input.clone(),
+            })
+            .collect()
+    }
+}
+
 /// What an input is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

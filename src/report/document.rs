@@ -59,8 +59,17 @@ struct FindingForm<'e> {
     gpu: Option<&'e str>,
     message: &'e str,
     evidence: &'e [String],
+    layer: Option<LayerForm<'e>>,
     next_step: &'e str,
     waived: Option<WaivedForm<'e>>,
+}
+
+/// The layer of an image that brought the library.
+#[derive(Debug, Serialize)]
+struct LayerForm<'e> {
+    number: usize,
+    digest: Option<&'e str>,
+    created_by: Option<&'e str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -195,6 +204,11 @@ fn finding_form<'e>(finding: &'e Finding, artifact: Option<&'e str>) -> FindingF
         gpu: finding.gpu.as_deref(),
         message: &finding.message,
         evidence: &finding.evidence,
+        layer: finding.layer.as_ref().map(|layer| LayerForm {
+            number: layer.number,
+            digest: layer.digest.as_deref(),
+            created_by: layer.created_by.as_deref(),
+        }),
         next_step: &finding.next_step,
         waived: finding.waived.as_ref().map(|waived| WaivedForm {
             reason: &waived.reason,

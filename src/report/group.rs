@@ -50,7 +50,7 @@ fn alike(a: &Finding, b: &Finding) -> bool {
         Code::DriverNotGiven => true,
         _ => {
             a.target.is_some()
-                && (&a.package, &a.library) == (&b.package, &b.library)
+                && (&a.package, &a.library, &a.layer) == (&b.package, &b.library, &b.layer)
                 && spoken(a, &a.message) == spoken(b, &b.message)
                 && a.evidence.len() == b.evidence.len()
                 && a.evidence
@@ -80,8 +80,13 @@ fn is_copy(a: &Group<'_>, b: &Group<'_>) -> bool {
             && other.library.is_some()
             && (one.code, one.level, &one.waived) == (other.code, other.level, &other.waived)
             && (&one.package, &one.target, &one.gpu) == (&other.package, &other.target, &other.gpu)
-            && (&one.message, &one.evidence, &one.next_step)
-                == (&other.message, &other.evidence, &other.next_step)
+            && (&one.message, &one.evidence, &one.layer, &one.next_step)
+                == (
+                    &other.message,
+                    &other.evidence,
+                    &other.layer,
+                    &other.next_step,
+                )
     };
     a.first.code != Code::Unreadable
         && same(a.first, b.first)

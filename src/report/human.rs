@@ -3,10 +3,11 @@
 use std::io::{self, Write};
 
 use crate::rule::{Code, Level};
-use crate::verdict::{Evaluation, Finding, Judged, Row, Verdict};
+use crate::verdict::{Evaluation, Finding, FromLayer, Judged, Row, Verdict};
 
 use super::beside::Beside;
 use super::group::{Group, gather};
+use super::hidden;
 use super::kernels;
 use super::steps::Steps;
 use super::style::Styles;
@@ -36,7 +37,7 @@ pub(super) fn write(
         if index > 0 {
             writeln!(out)?;
         }
-        write_artifact(evaluation, index, artifact, &beside, styles, out)?;
+        write_artifact(evaluation, index, artifact, &beside, styles, options, out)?;
         let findings: Vec<&Finding> = shown
             .iter()
             .copied()
@@ -64,6 +65,7 @@ fn write_artifact(
     artifact: &Judged,
     beside: &[Beside<'_>],
     styles: Styles,
+    options: HumanOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let rows: Vec<(&Row, &Beside<'_>)> = evaluation
@@ -112,7 +114,7 @@ fn write_artifact(
             writeln!(out, "  {}", styles.dim(visible(&remarks)))?;
         }
     }
-    Ok(())
+    hidden::write(&artifact.hidden, options, out)
 }
 
 pub(super) fn look(artifact: &Judged) -> Look {
@@ -191,6 +193,7 @@ fn write_group(
     let line = |text: &str, indent: usize| wrapped(&visible(text), indent, options.width);
     writeln!(out, "  {}", line(&finding.message, 2))?;
     let mut evidence = finding.evidence.clone();
+    evidence.extend(finding.layer.as_ref().map(layer_line));
     if !group.copies.is_empty() {
         let copies: Vec<String> = group.copies.iter().map(|path| (*path).to_owned()).collect();
         evidence.push(format!("the same in {}", listed(&copies)));
@@ -290,4 +293,23 @@ fn write_summary(
         )?;
     }
     Ok(())
+}
+
+/// The layer and the build step that brought a library.
+fn layer_line(layer: &FromLayer) -> String {
+    let FromLayer { number, of, .. } = layer;
+    match &layer.created_by {
+        Some(step) => format!("brought by layer {number} of {of}: `{}`", shortened(step)),
+        None => format!("brought by layer {number} of {of}"),
+    }
+}
+
+/// The beginning of a build step; some are whole scripts.
+fn shortened(step: &str) -> String {
+    const CHARS: usize = 120;
+    let step = step.split_whitespace().collect::<Vec<_>>().join(" ");
+    match step.char_indices().nth(CHARS) {
+        Some((end, _)) => format!("{} …", step.get(..end).unwrap_or_default()),
+        None => step,
+    }
 }

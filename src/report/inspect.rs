@@ -8,7 +8,9 @@ use crate::device::{FatbinClass, ImageKind};
 use crate::inventory::{Artifact, Inventory, Library};
 use crate::problem::{Problem, ProblemKind};
 use crate::tables::Tables;
+use crate::verdict::megabytes;
 
+use super::hidden;
 use super::kernels;
 use super::style::Styles;
 use super::text::{Look, plural, wrapped, write_looked_at, write_tables};
@@ -21,8 +23,8 @@ pub(super) fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let styles = Styles::new(options.colour);
-    for artifact in &inventory.artifacts {
-        write_artifact(artifact, styles, options, out)?;
+    for (artifact, title) in inventory.artifacts.iter().zip(inventory.titles()) {
+        write_artifact(artifact, &title, styles, options, out)?;
     }
     write_looked_at(inventory.artifacts.iter().map(look), out)?;
     match &inventory.tables {
@@ -41,12 +43,20 @@ fn look(artifact: &Artifact) -> Look {
 
 fn write_artifact(
     artifact: &Artifact,
+    title: &str,
     styles: Styles,
     options: HumanOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let version = artifact.version.as_deref().unwrap_or_default();
-    let kind = artifact.kind.id();
+    let kind = match &artifact.image {
+        Some(image) => {
+            let platform = image.platform.as_deref().unwrap_or("of no known platform");
+            let layers = plural(image.layers.len() as u64, "layer");
+            format!("image, {}, {layers}", visible(platform))
+        }
+        None => artifact.kind.id().to_owned(),
+    };
     match &artifact.name {
         Some(name) => {
             let name = format!("{name} {version}");
@@ -54,15 +64,10 @@ fn write_artifact(
                 out,
                 "{}  {}",
                 styles.bold(visible(name.trim_end())),
-                styles.dim(format!("{kind}, {}", visible(&artifact.input)))
+                styles.dim(format!("{kind}, {}", visible(title)))
             )?;
         }
-        None => writeln!(
-            out,
-            "{}  {}",
-            styles.bold(visible(&artifact.input)),
-            styles.dim(kind)
-        )?,
+        None => writeln!(out, "{}  {}", styles.bold(visible(title)), styles.dim(kind))?,
     }
     let packages = artifact.packages.iter();
     let known = packages.filter_map(|package| {
@@ -83,6 +88,9 @@ fn write_artifact(
     }
     for library in &artifact.libraries {
         write_library(library, artifact, styles, options, out)?;
+    }
+    if let Some(image) = &artifact.image {
+        hidden::write(&image.hidden, options, out)?;
     }
     write_problems(&artifact.problems, styles, options, out)?;
     writeln!(out)
@@ -176,7 +184,7 @@ fn write_library(
             .iter()
             .map(|(name, line)| {
                 if options.verbose {
-                    format!("{name} ×{} ({:.1} MB)", line.count, megabytes(line.bytes))
+                    format!("{name} ×{} ({})", line.count, megabytes(line.bytes))
                 } else {
                     format!("{name} ×{}", line.count)
                 }
@@ -260,10 +268,4 @@ fn count<'l>(
         }
     }
     lines.into_values().collect()
-}
-
-fn megabytes(bytes: u64) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
-    let megabytes = bytes as f64 / 1e6;
-    megabytes
 }

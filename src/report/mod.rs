@@ -7,6 +7,7 @@ mod beside;
 mod document;
 mod facts;
 mod group;
+mod hidden;
 mod human;
 mod inspect;
 mod kernels;
@@ -42,6 +43,8 @@ pub struct HumanOptions {
     pub colour: bool,
     /// Whether to show findings without effect, and every target of every library.
     pub verbose: bool,
+    /// Whether to list what an image ships and never uses.
+    pub wasted: bool,
     /// Columns of the terminal, at which long sentences are wrapped; none where there is no terminal.
     pub width: Option<usize>,
 }
@@ -52,8 +55,15 @@ impl HumanOptions {
         Self {
             colour,
             verbose,
+            wasted: false,
             width: None,
         }
+    }
+
+    /// Lists what an image ships and never uses.
+    #[must_use]
+    pub fn with_wasted(self, wasted: bool) -> Self {
+        Self { wasted, ..self }
     }
 
     /// Wraps long sentences at `width` columns, where there is a terminal.

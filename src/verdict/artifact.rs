@@ -310,7 +310,8 @@ pub(super) fn unused_architectures(
     Some(finding)
 }
 
-fn megabytes(bytes: u64) -> String {
+/// `12.3 MB`.
+pub(crate) fn megabytes(bytes: u64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
     let megabytes = bytes as f64 / 1e6;
     format!("{megabytes:.1} MB")

@@ -17,6 +17,8 @@ pub struct Finding {
     pub package: Option<PackageName>,
     /// The library, by path.
     pub library: Option<String>,
+    /// The layer of the image that brought the library.
+    pub layer: Option<FromLayer>,
     /// The fleet target, by name.
     pub target: Option<String>,
     /// The GPU of the target.
@@ -29,6 +31,19 @@ pub struct Finding {
     pub next_step: String,
     /// The waiver that accepts it.
     pub waived: Option<WaivedBy>,
+}
+
+/// A layer of an image as findings name it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FromLayer {
+    /// Its number, from 1.
+    pub number: usize,
+    /// How many the image has.
+    pub of: usize,
+    /// The digest of its bytes as stored.
+    pub digest: Option<String>,
+    /// The build step that made it, as the image's history has it.
+    pub created_by: Option<String>,
 }
 
 /// A package as findings and rows name it.
@@ -72,6 +87,7 @@ impl Finding {
             artifact: None,
             package: None,
             library: None,
+            layer: None,
             target: None,
             gpu: None,
             message: message.into(),

@@ -10,7 +10,7 @@ use crate::problem::{Extent, Problem, ProblemKind};
 use crate::rule::{Code, Level};
 use crate::tables::Tables;
 
-use super::finding::{Finding, PackageName};
+use super::finding::{Finding, FromLayer, PackageName};
 use super::floor::{Floor, Mechanism};
 use super::kernels::MissingKernels;
 use super::of_image::OfImage;
@@ -49,6 +49,10 @@ impl Judge<'_> {
             if found.package.is_none() {
                 found.package = package.cloned();
             }
+            found.layer = found
+                .library
+                .as_deref()
+                .and_then(|path| from_layer(artifact, path));
             let raised_by_threshold = found.level > found.code.default_level();
             if !raised_by_threshold {
                 found.level = self.policy.level_for(found.code, &found.subject());
@@ -347,6 +351,23 @@ fn driver_findings(
         Drives::Unknown => findings.push(words::driver_unknown(subject, &spec, driver)),
     }
     findings
+}
+
+/// The layer that brought the library at `path`.
+fn from_layer(artifact: &Artifact, path: &str) -> Option<FromLayer> {
+    let image = artifact.image.as_deref()?;
+    let library = artifact
+        .libraries
+        .iter()
+        .find(|library| library.path == path)?;
+    let index = library.layer?;
+    let layer = image.layers.get(index)?;
+    Some(FromLayer {
+        number: index + 1,
+        of: image.layers.len(),
+        digest: layer.digest.clone(),
+        created_by: layer.created_by.clone(),
+    })
 }
 
 fn driver_not_given(target: &FleetTarget) -> Finding {

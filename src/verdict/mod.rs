@@ -32,7 +32,7 @@ mod words;
 use std::collections::BTreeMap;
 
 use crate::cuda::DriverSpec;
-use crate::inventory::{Artifact, ArtifactKind, Inventory, Seen};
+use crate::inventory::{Artifact, ArtifactKind, Hidden, Inventory, Seen};
 use crate::policy::{Date, Policy};
 use crate::problem::Problem;
 use crate::rule::Level;
@@ -40,8 +40,9 @@ use crate::tables::{Origin, Tables};
 
 use judge::Judge;
 
+pub(crate) use artifact::megabytes;
 pub use baseline::Baseline;
-pub use finding::{Finding, PackageName, WaivedBy};
+pub use finding::{Finding, FromLayer, PackageName, WaivedBy};
 pub use floor::{Floor, Mechanism, RuntimeVersion};
 pub use kernels::{Missing, MissingKernels};
 pub(crate) use rows::RowIndex;
@@ -121,6 +122,8 @@ pub struct Judged {
     pub seen: Seen,
     /// What could not be read.
     pub problems: Vec<Problem>,
+    /// Files with device code that later layers of an image removed or replaced.
+    pub hidden: Vec<Hidden>,
 }
 
 /// Everything that a report needs.
@@ -202,8 +205,9 @@ pub fn evaluate_new(
         .map(|(index, target)| (target.name.as_str(), index))
         .collect();
     findings.sort_by_cached_key(|finding| sort_key(finding, &order));
-    let artifacts = inventory.artifacts.iter().map(|artifact| Judged {
-        input: artifact.input.clone(),
+    let titled = inventory.artifacts.iter().zip(inventory.titles());
+    let artifacts = titled.map(|(artifact, title)| Judged {
+        input: title,
         package: artifact.name.clone().map(|name| PackageName {
             name,
             version: artifact.version.clone(),
@@ -211,6 +215,10 @@ pub fn evaluate_new(
         kind: artifact.kind,
         seen: artifact.seen,
         problems: artifact.problems.clone(),
+        hidden: artifact
+            .image
+            .as_ref()
+            .map_or_else(Vec::new, |image| image.hidden.clone()),
     });
     let artifacts: Vec<Judged> = artifacts.collect();
     if let Some(baseline) = baseline {

@@ -64,8 +64,9 @@ pub(in crate::cli) fn run(args: &Check, tables: &Tables, output: &Output) -> Res
         evaluation.missing_kernels = None;
     }
     let mut stdout = output.stdout();
-    let human =
-        HumanOptions::new(output.stdout_colour(), args.report.verbose).with_width(stdout_width());
+    let human = HumanOptions::new(output.stdout_colour(), args.report.verbose)
+        .with_wasted(args.report.wasted)
+        .with_width(stdout_width());
     let written = write_check(&evaluation, args.report.format.into(), human, &mut stdout);
     unless_closed(written.and_then(|()| stdout.flush()))?;
     Ok(if nothing_read(&inventory) {

@@ -11,20 +11,20 @@ use crate::inventory::{CompatDriver, Hidden, ImageFacts, LayerFacts};
 /// What an artifact that is an image has besides; it stands among the artifact's own fields.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct ImageForm {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     digest: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     platform: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     image_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    names: Option<Vec<String>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
+    names: Vec<String>,
+    #[serde(default)]
     config: Option<ConfigForm>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    layers: Option<Vec<LayerForm>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    hidden: Option<Vec<HiddenForm>>,
+    #[serde(default)]
+    layers: Vec<LayerForm>,
+    #[serde(default)]
+    hidden: Vec<HiddenForm>,
 }
 
 /// What the configuration says that bears on GPUs.
@@ -78,25 +78,24 @@ impl ImageForm {
             digest: image.digest.clone(),
             platform: image.platform.clone(),
             image_id: image.image_id.clone(),
-            names: Some(image.names.clone()),
+            names: image.names.clone(),
             config: Some(ConfigForm {
                 env: image.env.clone(),
                 labels: image.labels.clone(),
                 compat: image.compat.iter().map(CompatForm::from).collect(),
                 compat_configs: image.compat_configs.clone(),
             }),
-            layers: Some(image.layers.iter().map(LayerForm::from).collect()),
-            hidden: Some(image.hidden.iter().map(HiddenForm::from).collect()),
+            layers: image.layers.iter().map(LayerForm::from).collect(),
+            hidden: image.hidden.iter().map(HiddenForm::from).collect(),
         }
     }
 
     pub(super) fn into_facts(self) -> Result<ImageFacts, String> {
-        let layers = self.layers.unwrap_or_default();
-        let count = layers.len();
+        let count = self.layers.len();
         let config = self.config.unwrap_or_default();
-        let hidden = self.hidden.unwrap_or_default().into_iter();
+        let hidden = self.hidden.into_iter();
         Ok(ImageFacts {
-            names: self.names.unwrap_or_default(),
+            names: self.names,
             digest: self.digest,
             image_id: self.image_id,
             platform: self.platform,
@@ -104,7 +103,7 @@ impl ImageForm {
             labels: config.labels,
             compat: config.compat.into_iter().map(CompatDriver::from).collect(),
             compat_configs: config.compat_configs,
-            layers: layers.into_iter().map(LayerFacts::from).collect(),
+            layers: self.layers.into_iter().map(LayerFacts::from).collect(),
             hidden: hidden
                 .map(|form| form.into_hidden(count))
                 .collect::<Result<_, _>>()?,

@@ -77,11 +77,11 @@ struct SeenForm {
 #[derive(Debug, Serialize, Deserialize)]
 struct LibraryForm {
     path: String,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     also: Vec<String>,
     package: Option<PackageForm>,
     /// The digest of the layer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     layer: Option<String>,
     size: u64,
     format: String,
