@@ -230,7 +230,7 @@ fn needs_driver(subject: Subject<'_>, coverage: &Coverage) -> String {
     let (os, tables) = (subject.os, subject.tables);
     let compiled = coverage.jit_blocked > 0;
     let needed = if compiled {
-        let newest = coverage.newest_isa();
+        let newest = coverage.newest_isa().max(coverage.blocked_beside().1);
         newest.and_then(|isa| driver_for_isa(subject, isa))
     } else {
         let floor = tables.compression_floor("zstd", os);
@@ -286,6 +286,25 @@ pub(super) fn partial(
         finding = finding.evidence("the share is below `thresholds.partial-coverage`");
     }
     finding
+}
+
+/// Single-target code of a library fits the GPU, and the driver takes none of it.
+pub(super) fn blocked_beside(
+    subject: Subject<'_>,
+    library: &Library,
+    coverage: &Coverage,
+) -> Finding {
+    let driver = subject.target.driver.as_ref();
+    let driver = driver.map(ToString::to_string).unwrap_or_default();
+    let (blocked, _) = coverage.blocked_beside();
+    let message = format!(
+        "{blocked} of {} single-target fatbins fit {}, and driver {driver} does not take them; kernels in them fail when they are launched",
+        coverage.single.total,
+        subject.gpu_name()
+    );
+    let next_step = needs_driver(subject, coverage);
+    let finding = subject.finding(Code::PartialCoverage, message, next_step);
+    with_evidence(finding, library, coverage)
 }
 
 /// A library beside the one that carries the target.
