@@ -150,17 +150,21 @@ fn place(library: &Library) -> Option<String> {
 }
 
 fn with_evidence(finding: Finding, library: &Library, coverage: &Coverage) -> Finding {
-    let mut finding = finding.library(&library.path).evidence(holds(library));
-    if coverage.single.total > 0 && coverage.general.total > 0 {
-        finding = finding.evidence(format!(
+    let beside = coverage.single.total > 0 && coverage.general.total > 0;
+    let beside = beside.then(|| {
+        format!(
             "beside them {} single-target fatbins fit",
             of(coverage.single)
-        ));
-    }
-    match place(library) {
-        Some(place) => finding.evidence(place),
-        None => finding,
-    }
+        )
+    });
+    with_place(finding, library, beside)
+}
+
+/// What a library holds and where, with what is said between the two.
+fn with_place(finding: Finding, library: &Library, between: Option<String>) -> Finding {
+    let finding = finding.library(&library.path).evidence(holds(library));
+    let more = between.into_iter().chain(place(library));
+    more.fold(finding, Finding::evidence)
 }
 
 /// A library without code for the GPU.
@@ -298,13 +302,13 @@ pub(super) fn blocked_beside(
     let driver = driver.map(ToString::to_string).unwrap_or_default();
     let (blocked, _) = coverage.blocked_beside();
     let message = format!(
-        "{blocked} of {} single-target fatbins fit {}, and driver {driver} does not take them; kernels in them fail when they are launched",
+        "{blocked} of {} single-target fatbins are for {}, and driver {driver} does not take them; kernels in them fail when they are launched",
         coverage.single.total,
         subject.gpu_name()
     );
     let next_step = needs_driver(subject, coverage);
     let finding = subject.finding(Code::PartialCoverage, message, next_step);
-    with_evidence(finding, library, coverage)
+    with_place(finding, library, None)
 }
 
 /// A library beside the one that carries the target.
