@@ -42,7 +42,10 @@ pub(in crate::cli) fn run(args: &Check, tables: &Tables, output: &Output) -> Res
             }
             inventory
         }
-        None => scan_inputs(&args.inputs, &scan_options(args, &policy), tables)?,
+        None => {
+            let options = scan_options(args, &policy);
+            scan_inputs(&args.inputs, options, &args.network, tables)?
+        }
     };
     require_something(&inventory, args.inventory.as_deref())?;
     let options = EvaluateOptions {
