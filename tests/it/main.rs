@@ -35,6 +35,8 @@ mod oracle_blind;
 mod recipe;
 #[cfg(feature = "registry")]
 mod registry;
+#[cfg(feature = "registry")]
+mod remote;
 mod schema;
 mod support;
 mod support_cli;
