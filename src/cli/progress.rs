@@ -143,13 +143,11 @@ mod tests {
     use super::*;
 
     fn counts(bytes: [u64; 2], layers: [u64; 2]) -> Counts {
-        let progress = Counts::default();
         Counts {
             bytes: bytes[0] * MB,
             bytes_total: bytes[1] * MB,
             layers: layers[0],
             layers_total: layers[1],
-            ..progress
         }
     }
 

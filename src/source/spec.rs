@@ -226,10 +226,11 @@ fn known(scheme: &str, text: &str) -> Result<SpecKind, Error> {
         "docker-archive" => return Ok(SpecKind::DockerArchive),
         #[cfg(feature = "registry")]
         "registry" => return Ok(SpecKind::Registry),
-        // other tools name images of registries so
         "docker" if text.contains("://") => {
-            "write `registry:IMAGE`, or `docker:IMAGE` for one that Docker holds on this machine"
-                .to_owned()
+            let message = format!("`{text}` is how other tools name an image on a registry");
+            return Err(Error::new(ErrorKind::Usage, message).with_hint(
+                "write `registry:IMAGE`, or `docker:IMAGE` for one that Docker holds on this machine",
+            ));
         }
         "docker" => return Ok(SpecKind::Docker),
         "podman" => return Ok(SpecKind::Podman),

@@ -183,16 +183,14 @@ impl Daemon {
 /// The name of one image: of a repository without a tag, daemons would give all images.
 pub(super) fn full_name(name: &str) -> Result<String, Error> {
     let good = |byte: u8| byte.is_ascii_alphanumeric() || b"._-/:@".contains(&byte);
-    let parts = name.split('/');
-    let traverses = parts
-        .clone()
-        .any(|part| part.is_empty() || part == "." || part == "..");
+    let mut parts = name.split('/');
+    let traverses = parts.any(|part| part.is_empty() || part == "." || part == "..");
     if !name.bytes().all(good) || traverses {
         let message = format!("`{}` is no name of an image", visible(name));
         return Err(Error::new(ErrorKind::Usage, message)
             .with_hint("name it as `docker images` does: `NAME:TAG`, `NAME@sha256:…`, or its ID"));
     }
-    let last = parts.last().unwrap_or(name);
+    let last = name.rsplit('/').next().unwrap_or(name);
     let hex = name
         .bytes()
         .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
