@@ -1,3 +1,5 @@
+//! Tests of the arguments: what pages quote can be typed, and limits show their defaults.
+
 use clap::error::ErrorKind;
 
 use super::*;

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::names::{Choice, Digested, familiar, named, normal};
+use super::docker_hub::familiar;
+use super::names::{Choice, Digested, named, normal};
 use super::{Image, ImageLayer};
 use crate::{Error, ErrorKind, Locator};
 

@@ -11,6 +11,7 @@ mod archive;
 mod assemble;
 mod blob;
 mod config;
+mod docker_hub;
 mod files;
 mod index;
 mod json;

@@ -1,6 +1,7 @@
 //! Names of images, and which of several images is meant.
 
 use super::Image;
+use super::docker_hub::familiar;
 
 /// Which of several images is meant; all where it says nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -9,24 +10,6 @@ pub struct Choice {
     pub platform: Option<String>,
     /// The name (`repository:tag`, or the tag alone), or the digest of its index, manifest or configuration.
     pub name: Option<String>,
-}
-
-/// The registry that a name without one is of, and the part of it where a name of one component lies.
-const DEFAULT: [&str; 3] = ["docker.io/", "index.docker.io/", "library/"];
-
-/// A name as people write it: without the registry and the repository that it has where none is written.
-pub(super) fn familiar(name: &str) -> &str {
-    let [registry, alias, library] = DEFAULT;
-    let Some(rest) = name
-        .strip_prefix(registry)
-        .or_else(|| name.strip_prefix(alias))
-    else {
-        return name;
-    };
-    match rest.strip_prefix(library) {
-        Some(single) if !single.contains('/') => single,
-        _ => rest,
-    }
 }
 
 /// The tag of a name, `1` of `localhost:5000/a:1`.
@@ -90,20 +73,6 @@ pub(super) fn normal(platform: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_name_loses_what_is_understood() {
-        for (name, short) in [
-            ("docker.io/library/a:1", "a:1"),
-            ("docker.io/lab/a:1", "lab/a:1"),
-            ("index.docker.io/library/a", "a"),
-            ("docker.io/library/a/b", "library/a/b"),
-            ("library/a", "library/a"),
-            ("registry.example/library/a", "registry.example/library/a"),
-        ] {
-            assert_eq!(familiar(name), short);
-        }
-    }
 
     #[test]
     fn the_tag_is_behind_the_last_component() {

@@ -6,10 +6,11 @@ use oci_spec::image::Descriptor;
 
 use super::assemble::document;
 use super::blob::Blob;
+use super::docker_hub::familiar;
 use super::files::Files;
 use super::json::{Places, Reader};
 use super::manifest::is_foreign;
-use super::names::{Choice, familiar};
+use super::names::Choice;
 use super::{Access, Image, Reference, Registry, RemoteBlob};
 use crate::archive::Fault;
 use crate::limits::Limits;

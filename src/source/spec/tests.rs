@@ -1,3 +1,5 @@
+//! Tests of what inputs may be called.
+
 use super::*;
 
 fn spec(text: &str) -> (SpecKind, String) {

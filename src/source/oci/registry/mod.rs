@@ -7,7 +7,6 @@ mod auth;
 mod blob;
 mod challenge;
 mod credentials;
-mod docker_hub;
 mod failure;
 mod helper;
 mod manifest;
@@ -23,6 +22,7 @@ use self::failure::Failure;
 pub use self::manifest::Fetched;
 pub use self::reference::Reference;
 
+use super::docker_hub;
 use crate::Error;
 use crate::source::http::{Http, HttpErrorKind, HttpOptions, Request, Response, is_loopback_host};
 
