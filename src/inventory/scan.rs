@@ -165,16 +165,17 @@ pub fn scan_with(
             Planned::One(draft) => artifacts.push(draft.finish(problems)),
             Planned::Images(images) => {
                 for (image, numbers) in images {
-                    let scans = numbers.iter().map(|number| scans.get(*number)?.clone());
-                    let scans: Vec<_> = scans.flatten().collect();
+                    let scans = numbers.iter().map(|number| {
+                        let scan = scans.get(*number).and_then(Clone::clone);
+                        scan.expect("a job has read every layer")
+                    });
+                    let scans: Vec<_> = scans.collect();
                     artifacts.push(image::assemble(image, &scans, &problems, tables, limits));
                 }
             }
             Planned::Stream => {
-                let Some(stream) = streamed.remove(&index) else {
-                    continue;
-                };
-                for (image, scans) in stream? {
+                let stream = streamed.remove(&index);
+                for (image, scans) in stream.expect("a job has read it to its end")? {
                     artifacts.push(image::assemble(image, &scans, &[], tables, limits));
                 }
             }
