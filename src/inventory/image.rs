@@ -205,7 +205,7 @@ impl<'s> Merged<'s> {
                 files
                     .chain(packages)
                     .chain(configs.map(|(index, _)| index))
-                    .chain(scan.kept.keys().copied())
+                    .chain(scan.kept.entries())
                     .chain(scan.problems.keys().copied())
                     .map(move |entry| FileId { layer, entry })
             })
@@ -351,9 +351,9 @@ impl Tree for FinalTree<'_> {
     fn read(&self, index: usize) -> Result<Vec<u8>, Fault> {
         let kept = self.files.get(index).and_then(|(_, file)| {
             let scan = self.scans.get(file.layer)?;
-            scan.kept.get(&file.entry)
+            scan.kept.read(file.entry)
         });
-        kept.cloned().ok_or_else(|| {
+        kept.ok_or_else(|| {
             Fault::new(
                 ProblemKind::MalformedMetadata,
                 "the metadata could not be read",

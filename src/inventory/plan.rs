@@ -133,13 +133,15 @@ fn plan_images(
         let numbers = image.layers.iter().map(|layer| {
             let (number, new) = layers.number(&layer.blob);
             if new {
-                let what = What::Layer(number, layer.blob.clone(), layer.size);
+                // how much there is says more than how much is stated
+                let size = layer.blob.len().or(layer.size);
+                let what = What::Layer(number, layer.blob.clone(), size);
                 let job = Job {
                     artifact: index,
                     package: None,
                     what,
                 };
-                jobs.push((layer.size.unwrap_or(u64::MAX), job));
+                jobs.push((size.unwrap_or(u64::MAX), job));
             }
             number
         });

@@ -16,7 +16,7 @@ use crate::{Error, ErrorKind};
 pub(super) const MOST: usize = 100;
 /// Bytes of lines that are shown for one mistake; laying out a long line a hundred times is
 /// slow.
-const SHOWN: usize = 8 << 10;
+pub(super) const SHOWN: usize = 8 << 10;
 /// Characters of foreign text that a message repeats.
 const QUOTED: usize = 60;
 

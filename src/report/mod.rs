@@ -17,7 +17,7 @@ mod text;
 
 use std::io::{self, Write};
 
-use crate::escape::visible;
+use crate::escape::{in_json, visible};
 use crate::facts::Answer;
 use crate::inventory::{Inventory, to_json};
 use crate::verdict::Evaluation;
@@ -128,7 +128,7 @@ pub fn write_facts(
         Format::Human => facts::write(answer, options, out),
         Format::Json => {
             let json = serde_json::to_string_pretty(answer).map_err(io::Error::other)?;
-            writeln!(out, "{json}")
+            writeln!(out, "{}", in_json(json))
         }
     }
 }

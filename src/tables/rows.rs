@@ -171,6 +171,9 @@ pub struct CapabilityRow {
     /// Whether these are Tegra chips, for which NVIDIA promises no binary compatibility with desktop chips.
     #[serde(default)]
     pub tegra: bool,
+    /// Whether these Tegra chips run what is made for Arm servers (SBSA), not only what is made for Jetson.
+    #[serde(default)]
+    pub sbsa: bool,
     /// The capabilities that family-specific code for this one reaches, itself included; empty without such a target.
     #[serde(default, deserialize_with = "yaml::words")]
     pub family: Vec<ComputeCapability>,

@@ -5,8 +5,14 @@ const LIKE: f64 = 0.6;
 /// How many names are suggested.
 const SUGGESTED: usize = 3;
 
+/// Bytes of a name that is compared: comparing is quadratic, and no name of a table is as long.
+const COMPARED: usize = 256;
+
 /// How much two names are alike, from 0 to 1.
 pub(super) fn likeness(a: &str, b: &str) -> f64 {
+    if a.len().max(b.len()) > COMPARED {
+        return 0.0;
+    }
     strsim::normalized_damerau_levenshtein(a, b)
 }
 
@@ -33,4 +39,17 @@ pub(super) fn best(scored: impl IntoIterator<Item = (f64, String)>) -> Vec<Strin
         }
     }
     best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_longer_than_any_is_like_none() {
+        let near = likeness("geforce rtx 5090", "geforce rtx 5080");
+        assert!(near > LIKE, "{near}");
+        let long = "x".repeat(COMPARED + 1);
+        assert!(likeness(&long, &long).abs() < f64::EPSILON);
+    }
 }

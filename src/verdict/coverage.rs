@@ -57,6 +57,9 @@ pub(super) struct Coverage {
     unsure_single: u64,
     pub(super) jit_blocked: u64,
     pub(super) coding_blocked: u64,
+    /// Of them those that are not general, and their newest PTX ISA.
+    blocked_single: u64,
+    isa_blocked_single: Option<PtxIsa>,
     general_link_only: u64,
     single_link_only: u64,
     /// The newest PTX ISA that is compiled, or would be, among the general ones and the others.
@@ -134,6 +137,8 @@ impl Coverage {
             unsure_single: 0,
             jit_blocked: 0,
             coding_blocked: 0,
+            blocked_single: 0,
+            isa_blocked_single: None,
             general_link_only: 0,
             single_link_only: 0,
             isa_general: None,
@@ -168,6 +173,12 @@ impl Coverage {
         if let Some(sum) = sum {
             *sum = sum.saturating_add(count);
         }
+        if !general && matches!(judged.state, State::JitBlocked | State::CodingBlocked) {
+            self.blocked_single = self.blocked_single.saturating_add(count);
+            if judged.state == State::JitBlocked {
+                self.isa_blocked_single = self.isa_blocked_single.max(judged.isa);
+            }
+        }
         if matches!(judged.state, State::Jit | State::JitBlocked) {
             *isa = (*isa).max(judged.isa);
         }
@@ -201,6 +212,15 @@ impl Coverage {
     /// Counted fatbins of which nobody promises that they run.
     pub(super) fn unsure(&self) -> u64 {
         self.counting_singles(self.unsure_general, self.unsure_single)
+    }
+
+    /// Single-target fatbins, beside code that runs, that would run but for the driver. They fit this GPU, so they
+    /// are not files of other GPUs. With the newest PTX ISA of those that must be compiled.
+    pub(super) fn blocked_beside(&self) -> (u64, Option<PtxIsa>) {
+        match self.extent() {
+            Extent::Full => (self.blocked_single, self.isa_blocked_single),
+            Extent::Partial | Extent::None => (0, None),
+        }
     }
 
     fn counting_singles(&self, general: u64, single: u64) -> u64 {

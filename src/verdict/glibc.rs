@@ -83,13 +83,19 @@ fn claim(tag: &str) -> Option<(Claim, Option<CpuArch>)> {
     }
     let numbered = |prefix: &str| {
         let mut parts = tag.strip_prefix(prefix)?.splitn(3, '_');
-        let needs = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+        let needs = (number(parts.next()?)?, number(parts.next()?)?);
         Some((needs, cpu(parts.next()?)))
     };
     if let Some((needs, arch)) = numbered("manylinux_") {
         return Some((Claim::Glibc(needs), arch));
     }
     numbered("musllinux_").map(|(_, arch)| (Claim::Musl, arch))
+}
+
+/// A number of a tag. One that is larger than any can be is still a claim: that of the largest.
+fn number(text: &str) -> Option<u32> {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    digits.then(|| text.parse().unwrap_or(u32::MAX))
 }
 
 fn version(text: &str, between: char) -> Option<Version> {
@@ -111,6 +117,10 @@ mod tests {
                 Some((Claim::Glibc((2, 28)), amd64)),
             ),
             ("manylinux_2_5_x86_64", Some((Claim::Glibc((2, 5)), amd64))),
+            (
+                "manylinux_2_999999999999_x86_64",
+                Some((Claim::Glibc((2, u32::MAX)), amd64)),
+            ),
             ("manylinux1_x86_64", Some((Claim::Glibc((2, 5)), amd64))),
             ("manylinux2010_x86_64", Some((Claim::Glibc((2, 12)), amd64))),
             (
@@ -127,7 +137,10 @@ mod tests {
             ("win_amd64", None),
             ("manylinux_2_x86_64", None),
             ("manylinux_", None),
-            ("manylinux_99999999999_1_x86_64", None),
+            (
+                "manylinux_99999999999_1_x86_64",
+                Some((Claim::Glibc((u32::MAX, 1)), amd64)),
+            ),
         ] {
             assert_eq!(claim(tag), expected, "{tag}");
         }

@@ -9,7 +9,7 @@ use crate::compat::{
     Accepted, Answer, ENFORCED, Forward, Host, Unmet, Unsure, accepted, requirements_met,
 };
 use crate::cuda::SmTarget;
-use crate::image::{ImageEnv, Requirements};
+use crate::image::{HostKind, ImageEnv, Requirements};
 use crate::platform::Os;
 use crate::policy::{FleetTarget, TargetGpu};
 use crate::rule::Code;
@@ -188,6 +188,57 @@ pub fn stale_config<'p>(paths: impl IntoIterator<Item = &'p str>) -> Option<Find
         finding = finding.evidence(format!("`{path}` too"));
     }
     Some(finding)
+}
+
+/// Whether an image for one kind of Arm machine meets a GPU of the other: servers (SBSA) and Jetson have drivers,
+/// and so user-mode libraries, of their own.
+pub fn host_kind(
+    env: &ImageEnv,
+    target: &FleetTarget,
+    gpu: &TargetGpu,
+    tables: &Tables,
+) -> Option<Finding> {
+    let row = tables.capability(gpu.cc)?;
+    let (made_for, runs_on, look_for) = match env.host_kind? {
+        HostKind::Sbsa if row.tegra && !row.sbsa => (
+            "Arm servers (SBSA)",
+            "Jetson",
+            "an L4T image of the JetPack that the device runs",
+        ),
+        HostKind::Jetson if !row.tegra => (
+            "Jetson (L4T)",
+            "no Jetson",
+            "an image for Arm servers, whose `NVARCH` is `sbsa`",
+        ),
+        _ => return None,
+    };
+    let subject = Subject {
+        package: None,
+        target,
+        gpu,
+        os: Os::Linux,
+        tables,
+    };
+    let message = format!(
+        "it is made for {made_for}, and {} is {runs_on}: the driver libraries that it expects are not those of the host",
+        subject.gpu_name()
+    );
+    let finding = subject.finding(
+        Code::TegraCompatibilityUnsure,
+        message,
+        format!("take {look_for}"),
+    );
+    let marks = env
+        .jetson_marks
+        .iter()
+        .take(4)
+        .map(|mark| format!("`{mark}`"));
+    let marks: Vec<String> = marks.collect();
+    Some(if marks.is_empty() {
+        finding.evidence("`NVARCH=sbsa`")
+    } else {
+        finding.evidence(marks.join(", "))
+    })
 }
 
 /// Whether `TORCH_CUDA_ARCH_LIST` names machine code or PTX that is nowhere in the image. `code` and `ptx`: the

@@ -94,8 +94,9 @@ impl<'a> OfImage<'a> {
     /// What it asks of the driver of a GPU.
     pub(super) fn required(&self, target: &FleetTarget, gpu: &TargetGpu) -> OnGpu {
         let required = image::requirements(&self.env, target, gpu, self.tables);
+        let host_kind = image::host_kind(&self.env, target, gpu, self.tables);
         OnGpu {
-            findings: required.finding.into_iter().collect(),
+            findings: required.finding.into_iter().chain(host_kind).collect(),
             floors: required.floor.into_iter().collect(),
             notes: required.notes,
         }

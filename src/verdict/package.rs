@@ -156,6 +156,11 @@ pub(super) fn judge<'l>(
             }
             Extent::Full => {
                 result.findings.extend(how_covered(one, subject));
+                // what dispatches by itself takes machine code before PTX
+                if one.coverage.blocked_beside().0 > 0 && !one.library.dispatches {
+                    let found = words::blocked_beside(subject, one.library, &one.coverage);
+                    result.findings.push(found);
+                }
                 continue;
             }
         };

@@ -140,13 +140,15 @@ fn cuda_of(
         None => format!("`{}`", package.name),
     };
     if let Some((_, local)) = full.and_then(|version| version.split_once('+')) {
-        // a build for AMD or for no GPU loads none of them, and is no CUDA version
-        let version = compact(local.strip_prefix("cu")?)?;
-        return Some(Decided {
-            version,
-            how: format!("{version}, by the version of {name}"),
-            package: name,
-        });
+        // a build for AMD or for no GPU loads none of them, and is no CUDA version; letters are of any case (PEP 440)
+        let local = local.to_ascii_lowercase();
+        if let Some(version) = compact(local.strip_prefix("cu")?) {
+            return Some(Decided {
+                version,
+                how: format!("{version}, by the version of {name}"),
+                package: name,
+            });
+        }
     }
     let mut made_by = BTreeSet::new();
     let mut shown = None;
@@ -164,12 +166,12 @@ fn cuda_of(
     })
 }
 
-/// `126` is 12.6 and `92` is 9.2: from 10 on, majors have two digits.
+/// `126` is 12.6 and `92` is 9.2: from 10 on, majors have two digits. `12` may be any 12.x, and is none.
 fn compact(text: &str) -> Option<ToolkitVersion> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (major, minor) = match digits {
-        2 => text.get(..digits)?.split_at_checked(1)?,
-        3.. => text.get(..digits)?.split_at_checked(2)?,
+        2 if !text.starts_with('1') => text.get(..digits)?.split_at_checked(1)?,
+        3 | 4 => text.get(..digits)?.split_at_checked(2)?,
         _ => return None,
     };
     Some(ToolkitVersion::new(
@@ -286,6 +288,9 @@ mod tests {
             ("102", "10.2"),
             ("126_nocublaslt", "12.6"),
             ("1", "none"),
+            ("12", "none"),
+            ("13", "none"),
+            ("12699999999", "none"),
             ("", "none"),
             ("rocm", "none"),
         ] {

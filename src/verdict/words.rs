@@ -155,20 +155,24 @@ fn place(library: &Library) -> Option<String> {
 }
 
 fn with_evidence(finding: Finding, library: &Library, coverage: &Coverage) -> Finding {
-    let mut finding = finding.library(&library.path).evidence(holds(library));
-    if coverage.single.total > 0 && coverage.general.total > 0 {
+    let beside = coverage.single.total > 0 && coverage.general.total > 0;
+    let beside = beside.then(|| {
         let Count { total, covered } = coverage.single;
         let fatbins = if total == 1 { "fatbin" } else { "fatbins" };
-        finding = finding.evidence(format!(
+        format!(
             "beside them {} single-target {fatbins} {}",
             of(coverage.single),
             verb(covered, total, "fits", "fit")
-        ));
-    }
-    match place(library) {
-        Some(place) => finding.evidence(place),
-        None => finding,
-    }
+        )
+    });
+    with_place(finding, library, beside)
+}
+
+/// What a library holds and where, with what is said between the two.
+fn with_place(finding: Finding, library: &Library, between: Option<String>) -> Finding {
+    let finding = finding.library(&library.path).evidence(holds(library));
+    let more = between.into_iter().chain(place(library));
+    more.fold(finding, Finding::evidence)
 }
 
 /// A library without code for the GPU.
@@ -243,7 +247,7 @@ fn needs_driver(subject: Subject<'_>, coverage: &Coverage) -> String {
     let (os, tables) = (subject.os, subject.tables);
     let compiled = coverage.jit_blocked > 0;
     let needed = if compiled {
-        let newest = coverage.newest_isa();
+        let newest = coverage.newest_isa().max(coverage.blocked_beside().1);
         newest.and_then(|isa| driver_for_isa(subject, isa))
     } else {
         let floor = tables.compression_floor("zstd", os);
@@ -301,6 +305,25 @@ pub(super) fn partial(
         finding = finding.evidence("the share is below `thresholds.partial-coverage`");
     }
     finding
+}
+
+/// Single-target code of a library fits the GPU, and the driver takes none of it.
+pub(super) fn blocked_beside(
+    subject: Subject<'_>,
+    library: &Library,
+    coverage: &Coverage,
+) -> Finding {
+    let driver = subject.target.driver.as_ref();
+    let driver = driver.map(ToString::to_string).unwrap_or_default();
+    let (blocked, _) = coverage.blocked_beside();
+    let message = format!(
+        "{blocked} of {} single-target fatbins are for {}, and driver {driver} does not take them; kernels in them fail when they are launched",
+        coverage.single.total,
+        subject.gpu_name()
+    );
+    let next_step = needs_driver(subject, coverage);
+    let finding = subject.finding(Code::PartialCoverage, message, next_step);
+    with_place(finding, library, None)
 }
 
 /// A library beside the one that carries the target.

@@ -195,3 +195,18 @@ fn a_wrong_overlay_is_refused_with_its_place() {
         "{run:?}"
     );
 }
+
+#[test]
+fn a_name_that_a_terminal_would_obey_or_that_has_no_end_is_unknown_as_any_other() {
+    let place = Place::new();
+    let odd = "H100\u{1b}[31m\u{202e}\u{9b}";
+    let run = place.run(&["facts", "gpu", odd, "--format", "json"]);
+    assert_eq!(run.status, 2, "{run:?}");
+    assert_eq!(run.json()["asked"], odd);
+    let is_obeyed = |c: char| c != '\n' && (c.is_control() || c == '\u{202e}');
+    assert!(!run.stdout.contains(is_obeyed), "{run:?}");
+    let long = "x".repeat(100_000);
+    let run = place.run(&["facts", "gpu", &long, "--format", "json"]);
+    assert_eq!(run.status, 2);
+    assert_eq!(run.json()["nearest"], serde_json::json!([]));
+}

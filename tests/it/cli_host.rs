@@ -145,6 +145,32 @@ fn a_machine_without_a_gpu_cannot_be_a_target() {
 }
 
 #[test]
+fn a_gpu_of_which_nothing_is_known_is_not_left_out() {
+    let place = Place::new();
+    simple("new", &[("sm_90 sm_120", 3)]).write(&place);
+    let file = "new-1.0-py3-none-manylinux_2_28_x86_64.whl";
+    let two = RTX_5090.replace(
+        "RTX 5090'",
+        "RTX 5090'; echo '0xFFFE10DE, [N/A], NVIDIA\u{202e} X'",
+    );
+    let run = on(&place, &two, &["check", file, "--target", "host"]);
+    assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{run:?}");
+    let why = "the compute capability of this machine's NVIDIA\\u{202e} X is unknown";
+    assert!(run.stderr.contains(why), "{run:?}");
+    place.write(
+        "smgate.yaml",
+        "version: 1\ntargets: [{name: here, host: true}]\n",
+    );
+    let run = on(&place, &two, &["check", file]);
+    assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{run:?}");
+    assert!(run.stderr.contains("--> smgate.yaml:2:24"), "{run:?}");
+    // the name as JSON, without what a terminal would obey
+    let run = on(&place, &two, &["host", "--format", "json"]);
+    assert_eq!(run.json()["gpus"][1]["name"], "NVIDIA\u{202e} X");
+    assert!(!run.stdout.contains('\u{202e}'), "{run:?}");
+}
+
+#[test]
 fn judges_a_policy_for_this_machine() {
     let place = Place::new();
     simple("old", &[("sm_80 sm_90", 3)]).write(&place);

@@ -229,3 +229,17 @@ fn the_python_of_a_target_chooses_among_wheels() {
     place.write("saved.json", &saved.stdout);
     assert_eq!(place.run(&["check", "--inventory", "saved.json"]).status, 1);
 }
+
+#[test]
+fn a_shown_policy_has_nothing_that_a_terminal_would_obey() {
+    let place = Place::new();
+    let policy =
+        format!("{H100}scopes: [{{library: \"a\\u202e*\", levels: {{jit-only: deny}}}}]\n");
+    place.write("smgate.yaml", policy);
+    for format in ["human", "json"] {
+        let run = place.run(&["policy", "show", "--format", format]);
+        assert_eq!(run.status, 0, "{run:?}");
+        assert!(run.stdout.contains("202e"), "{run:?}");
+        assert!(!run.stdout.contains('\u{202e}'), "{run:?}");
+    }
+}

@@ -2,14 +2,14 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::cli::args::{FormatArg, Host};
 use crate::cli::{Exit, Failure, Output};
-use crate::escape::visible;
+use crate::escape::{in_json, visible};
 use crate::limits::read_capped;
 use crate::machine::{LocalGpu, Machine};
 use crate::platform::{CpuArch, Os, Platform};
@@ -31,8 +31,8 @@ pub(in crate::cli) fn run(args: &Host, tables: &Tables, output: &Output) -> Resu
         FormatArg::Human => human(&machine, tables, &mut stdout)?,
         FormatArg::Json => {
             let document = json(&machine, tables);
-            serde_json::to_writer_pretty(&mut stdout, &document).map_err(std::io::Error::from)?;
-            writeln!(stdout)?;
+            let document = serde_json::to_string_pretty(&document).map_err(std::io::Error::from)?;
+            writeln!(stdout, "{}", in_json(document))?;
         }
     }
     stdout.flush()?;
@@ -57,20 +57,24 @@ pub(super) fn fill_in(policy: Policy, tables: &Tables) -> Result<Policy, Failure
     }
     let filled = match target(None, tables) {
         Ok(target) => policy.with_host(Ok(&of_target(&target, tables)?)),
-        Err(why) => policy.with_host(Err(&no_target(why, "gpu: H100"))),
+        Err(why) => policy.with_host(Err(&no_target(&why, "gpu: H100"))),
     };
     filled.map_err(Failure::Policy)
 }
 
 /// This machine's target as text, or why it is none.
-fn target(driver: Option<&str>, tables: &Tables) -> Result<String, &'static str> {
+///
+/// A GPU of which nothing is known cannot be judged, and a pass on the others would be one for it too.
+fn target(driver: Option<&str>, tables: &Tables) -> Result<String, String> {
     let machine = look(tables);
+    if let Some(unknown) = machine.gpus.iter().find(|gpu| gpu.cc.is_none()) {
+        return Err(format!(
+            "the compute capability of this machine's {} is unknown",
+            unknown.label()
+        ));
+    }
     let target = machine.target(driver, tables);
-    target.ok_or(if machine.gpus.is_empty() {
-        "no NVIDIA GPU was found on this machine"
-    } else {
-        "the compute capability of this machine's GPU is unknown"
-    })
+    target.ok_or_else(|| "no NVIDIA GPU was found on this machine".to_owned())
 }
 
 fn of_target(target: &str, tables: &Tables) -> Result<Policy, Failure> {
@@ -86,7 +90,18 @@ fn no_target(why: &str, instead: &str) -> Error {
 
 fn look(tables: &Tables) -> Machine {
     let platform = platform();
-    let mut run = |arguments: &[&str]| nvidia_smi(platform, arguments);
+    let places = places(platform);
+    let mut hangs = false;
+    let mut run = |arguments: &[&str]| {
+        // one that did not answer would not answer the next question either
+        let (printed, in_time) = if hangs {
+            (None, false)
+        } else {
+            nvidia_smi(&places, arguments, PATIENCE)
+        };
+        hangs = !in_time;
+        printed
+    };
     Machine::look(Path::new("/"), platform, &mut run, tables)
 }
 
@@ -118,31 +133,56 @@ fn places(platform: Option<Platform>) -> Vec<PathBuf> {
     places
 }
 
-/// What it prints; nothing where it is not there, fails, or does not end.
-fn nvidia_smi(platform: Option<Platform>, arguments: &[&str]) -> Option<String> {
+/// What it prints, and whether it ended in time; nothing where it is not there, fails, or does not end.
+fn nvidia_smi(
+    places: &[PathBuf],
+    arguments: &[&str],
+    patience: Duration,
+) -> (Option<String>, bool) {
+    let deadline = Instant::now() + patience;
     let start = |place: &PathBuf| {
         let mut command = Command::new(place);
         command.args(arguments).stdin(Stdio::null());
         command.stdout(Stdio::piped()).stderr(Stdio::null());
         command.spawn().ok()
     };
-    let mut child = places(platform).iter().find_map(start)?;
-    let printed = child.stdout.take()?;
+    let Some(mut child) = places.iter().find_map(start) else {
+        return (None, true);
+    };
+    let Some(printed) = child.stdout.take() else {
+        return (None, true);
+    };
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         // whoever waited may have given up
         let _given_up = sender.send(read_capped(printed, OUTPUT_MAX));
     });
-    let read = receiver.recv_timeout(PATIENCE);
-    // one that hangs is ended, one that has closed its output ends by itself
-    if read.is_err() {
-        child.kill().ok()?;
+    let read = receiver.recv_timeout(patience);
+    // one that has closed its output need not end
+    let Some(status) = ended(&mut child, deadline) else {
+        return (None, false);
+    };
+    let bytes = read.ok().and_then(Result::ok).map(|(bytes, _more)| bytes);
+    let printed = bytes.filter(|_| status.success());
+    (
+        printed.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
+        true,
+    )
+}
+
+/// How a process ended; one that does not is killed at the deadline and not waited for, as one that hangs in its
+/// driver does not end of that either.
+fn ended(child: &mut Child, deadline: Instant) -> Option<ExitStatus> {
+    loop {
+        if let Some(status) = child.try_wait().ok()? {
+            return Some(status);
+        }
+        if Instant::now() >= deadline {
+            let _ended_meanwhile = child.kill();
+            return None;
+        }
+        thread::sleep(Duration::from_millis(10));
     }
-    let status = child.wait().ok()?;
-    let (bytes, _more) = read.ok()?.ok()?;
-    status
-        .success()
-        .then(|| String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn human(machine: &Machine, tables: &Tables, out: &mut dyn Write) -> std::io::Result<()> {
@@ -232,4 +272,23 @@ fn json(machine: &Machine, tables: &Tables) -> serde_json::Value {
         "notes": machine.notes,
         "target": machine.target(None, tables),
     })
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    // without the deadline this waits for ten minutes
+    #[test]
+    fn a_tool_that_closes_its_output_and_does_not_end_is_given_up() {
+        let sh = [PathBuf::from("sh")];
+        let patience = Duration::from_millis(200);
+        let silent = ["-c", "exec >&-; exec sleep 600"];
+        assert_eq!(nvidia_smi(&sh, &silent, patience), (None, false));
+        let silent = ["-c", "exec sleep 600"];
+        assert_eq!(nvidia_smi(&sh, &silent, patience), (None, false));
+        let says = |text: &str| (Some(text.to_owned()), true);
+        assert_eq!(nvidia_smi(&sh, &["-c", "echo 1"], PATIENCE), says("1\n"));
+        assert_eq!(nvidia_smi(&sh, &["-c", "exit 6"], PATIENCE), (None, true));
+    }
 }

@@ -8,7 +8,7 @@ use crate::cli::args::{
     Policy as PolicyArgs, PolicyCommand, PolicyInit, PolicyLint, PolicyShow, ShowFormat,
 };
 use crate::cli::{Exit, Failure, Output, unless_closed};
-use crate::escape::visible;
+use crate::escape::{in_json, visible};
 use crate::policy::{self, Policy};
 use crate::report::plural;
 use crate::tables::Tables;
@@ -124,8 +124,8 @@ fn show(args: &PolicyShow, tables: &Tables, output: &Output) -> Result<Exit, Fai
             }
         }
         ShowFormat::Json => {
-            serde_json::to_writer_pretty(&mut stdout, &resolved).map_err(io::Error::from)?;
-            writeln!(stdout)?;
+            let document = serde_json::to_string_pretty(&resolved).map_err(io::Error::from)?;
+            writeln!(stdout, "{}", in_json(document))?;
         }
     }
     stdout.flush()?;

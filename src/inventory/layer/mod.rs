@@ -5,6 +5,7 @@
 
 mod claims;
 mod entries;
+mod kept;
 mod pipe;
 mod second;
 #[cfg(test)]
@@ -31,6 +32,8 @@ use pipe::{Pipe, Sums};
 use second::Pending;
 
 pub(super) use claims::compare;
+use kept::Kept;
+
 pub(super) use entries::{Entry, EntryKind, PATH_MAX, clean, split_last};
 
 /// Opens a layer's bytes as they are stored.
@@ -52,7 +55,7 @@ pub(super) struct LayerScan {
     /// Files that matter to a gate, in no order.
     pub(super) files: Vec<LayerFile>,
     /// Metadata of packages, by entry.
-    pub(super) kept: BTreeMap<usize, Vec<u8>>,
+    pub(super) kept: Kept,
     /// What could not be read, by entry, below a locator without a name.
     pub(super) problems: BTreeMap<usize, Vec<Problem>>,
     /// What concerns the layer as a whole.
@@ -136,7 +139,7 @@ impl<'a> Scanning<'a> {
             scan: LayerScan {
                 entries: Vec::new(),
                 files: Vec::new(),
-                kept: BTreeMap::new(),
+                kept: Kept::default(),
                 problems: BTreeMap::new(),
                 layer_problems: Vec::new(),
                 packages: Vec::new(),
@@ -221,9 +224,18 @@ impl<'a> Scanning<'a> {
             Err(error) => Err(Fault::of(&error)),
         };
         match read {
-            Ok(bytes) => {
-                self.scan.kept.insert(entry, bytes);
-            }
+            Ok(bytes) => match self.scan.kept.add(entry, &bytes) {
+                Ok(true) => {}
+                Ok(false) => {
+                    let detail = "the layer has more metadata of packages than is kept";
+                    let fault = Fault::new(ProblemKind::LimitExceeded, detail);
+                    self.problems.add(entry, vec![fault.at(at, Extent::Member)]);
+                }
+                Err(error) => {
+                    let problem = Fault::of(&error).at(at, Extent::Member);
+                    self.problems.add(entry, vec![problem]);
+                }
+            },
             Err(fault) => self.problems.add(entry, vec![fault.at(at, Extent::Member)]),
         }
     }

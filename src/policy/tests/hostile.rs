@@ -33,8 +33,7 @@ fn oversized_and_undecodable_files_are_refused() {
 }
 
 #[test]
-fn hostile_files_are_answered_quickly() {
-    let started = std::time::Instant::now();
+fn the_answer_to_a_hostile_file_is_bounded() {
     let half = Policy::MAX_BYTES / 2;
     for text in [
         "[".repeat(Policy::MAX_BYTES),
@@ -57,10 +56,16 @@ fn hostile_files_are_answered_quickly() {
         "\r".repeat(half),
     ] {
         let diagnostics = parse(&text).map(|_| ()).unwrap_err();
-        assert!(!diagnostics.render(false).is_empty());
-        println!("{:?} {:?}", started.elapsed(), text.get(..40).unwrap());
+        let begin = text.get(..40).unwrap();
+        let count = diagnostics.iter().count();
+        assert!((1..=diag::MOST).contains(&count), "{count}: {begin}");
+        let rendered = diagnostics.render(false);
+        assert!(
+            rendered.len() <= diag::MOST * (diag::SHOWN + 1024),
+            "{}: {begin}",
+            rendered.len()
+        );
     }
-    assert!(started.elapsed().as_secs() < 30, "{:?}", started.elapsed());
 }
 
 #[test]

@@ -3,6 +3,8 @@
 //! Case and runs of blanks do not count. A fragment is literal but for its placeholders: `{n}` digits, `{v}`
 //! digits and dots, `{w}` anything without blanks, `{*}` anything.
 
+use std::borrow::Cow;
+
 /// Bytes of a pasted text that are looked at in one piece; whole logs are pasted.
 const PASTED_MAX: usize = 1 << 20;
 
@@ -40,7 +42,7 @@ impl Pasted {
         let end = end.into_iter().find(|&at| text.is_char_boundary(at));
         let text = text.get(..end.unwrap_or(0)).unwrap_or_default();
         let plain = plain(text);
-        let shown = words(text).join(" ");
+        let shown = words(&without_escapes(text)).join(" ");
         // a few letters are longer in one case than in the other
         let beside = |c: char| c.to_lowercase().map(char::len_utf8).sum::<usize>() == c.len_utf8();
         let shown = if shown.chars().all(beside) {
@@ -72,8 +74,33 @@ impl Pasted {
     }
 }
 
+/// The text without the escape sequences of terminals (ECMA-48), which logs keep, and without other control characters.
+fn without_escapes(text: &str) -> Cow<'_, str> {
+    let obeyed = |c: char| c.is_control() && !c.is_whitespace();
+    if !text.contains(obeyed) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        if c != '\u{1b}' {
+            shown.extend(Some(c).filter(|c| !obeyed(*c)));
+            continue;
+        }
+        let is_final = match rest.next() {
+            Some('[') => |c: char| matches!(c, '\u{40}'..='\u{7e}'),
+            Some(' '..='/') => |c: char| matches!(c, '\u{30}'..='\u{7e}'),
+            Some(']') => |c: char| matches!(c, '\u{7}' | '\\'),
+            _ => continue,
+        };
+        // one that does not end on its line is none
+        let _sequence = rest.find(|c| is_final(*c) || *c == '\n');
+    }
+    Cow::Owned(shown)
+}
+
 fn plain(text: &str) -> String {
-    words(text).join(" ").to_lowercase()
+    words(&without_escapes(text)).join(" ").to_lowercase()
 }
 
 fn words(text: &str) -> Vec<&str> {
@@ -224,6 +251,21 @@ mod tests {
             Some("fatal : Value 'sm_120a' is NOT")
         );
         assert_eq!(found("fatal: value", text), None);
+    }
+
+    #[test]
+    fn colours_and_other_sequences_of_terminals_do_not_count() {
+        let image = "no kernel image is available";
+        for text in [
+            "no kernel \u{1b}[1mimage\u{1b}[0m is available",
+            "\u{1b}[38;5;196mno ker\u{1b}[0Knel image\u{1b}(B is available",
+            "no \u{1b}]8;;https://a.example\u{7}kernel\u{1b}]8;;\u{1b}\\ image is available",
+            "no\0 kernel\u{8} image is available",
+            "\u{1b}[31\nno kernel image is available\u{1b}",
+        ] {
+            assert_eq!(found(image, text).as_deref(), Some(image), "{text:?}");
+        }
+        assert_eq!(found(image, "no kernel \u{1b}[1mimages are"), None);
     }
 
     #[test]

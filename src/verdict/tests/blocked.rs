@@ -56,6 +56,47 @@ fn what_blocks_is_named_only_where_it_is_the_whole_reason() {
             "R535",
             "pass partial-coverage",
         ),
+        // images for one capability that fit this GPU are no files of other GPUs
+        (
+            so().fatbin("sm_80 sm_90", 9).fatbin("sm_90a+zstd", 1),
+            "H100",
+            "R535",
+            "pass partial-coverage",
+        ),
+        (
+            so().fatbin("sm_80 sm_90", 9).fatbin("sm_90a+zstd", 1),
+            "H100",
+            "R550",
+            "pass",
+        ),
+        (
+            so().fatbin("sm_80 sm_90", 9)
+                .fatbin("sm_80 compute_80@9.0", 1),
+            "H100",
+            "R570",
+            "pass partial-coverage",
+        ),
+        (
+            so().fatbin("sm_90", 1).fatbin("sm_90+zstd", 3),
+            "H100",
+            "R535",
+            "pass partial-coverage",
+        ),
+        // for another GPU they are
+        (
+            so().fatbin("sm_80 sm_90", 9).fatbin("sm_90a+zstd", 1),
+            "A100",
+            "R535",
+            "pass",
+        ),
+        (
+            so().dispatches()
+                .fatbin("sm_80 sm_90", 9)
+                .fatbin("sm_80 compute_80@9.0", 1),
+            "H100",
+            "R570",
+            "pass",
+        ),
         // images for one capability: of these it is enough that one fits
         (
             so().fatbin("sm_80 compute_80@8.7", 9),

@@ -11,7 +11,7 @@ use crate::rule::Code;
 use crate::tables::Tables;
 use crate::verdict::finding::Finding;
 use crate::verdict::image::{
-    Required, capabilities, claims, forward_note, requirements, stale_config,
+    Required, capabilities, claims, forward_note, host_kind, requirements, stale_config,
 };
 
 /// The codes that only images raise; each has a test here, with a neighbour that is quiet.
@@ -174,4 +174,28 @@ fn forward_compatibility_is_said_where_it_does_something() {
     assert!(note(&Forward::Fails(ForwardFailure::Gpu)).contains("(error 804)"));
     assert!(note(&Forward::Unknown(ForwardUnsure::Gpu)).contains("not counted"));
     assert_eq!(note(&Forward::NotNeeded), "");
+}
+
+#[test]
+fn images_for_servers_and_for_jetson_are_told_apart() {
+    let on_host = |variables: &[&str], gpu: &str| {
+        let policy = Policy::parse("p", &on(gpu, "R580"), Tables::builtin()).unwrap();
+        let target = &policy.targets[0];
+        let found = host_kind(&env(variables), target, &target.gpus[0], Tables::builtin());
+        found.map(|finding| finding.code)
+    };
+    let unsure = Some(Code::TegraCompatibilityUnsure);
+    let sbsa: &[&str] = &["NVARCH=sbsa"];
+    let jetson: &[&str] = &["NVARCH=aarch64", "NVIDIA_REQUIRE_JETPACK=csv-mounts=all"];
+    // Orin has the drivers of L4T; Thor runs what servers run (JetPack 7 is SBSA)
+    for (variables, gpu, expected) in [
+        (sbsa, "Jetson AGX Orin", unsure),
+        (sbsa, "Jetson AGX Thor", None),
+        (sbsa, "GH200", None),
+        (jetson, "Jetson AGX Orin", None),
+        (jetson, "GH200", unsure),
+        (&[], "Jetson AGX Orin", None),
+    ] {
+        assert_eq!(on_host(variables, gpu), expected, "{variables:?} {gpu}");
+    }
 }
