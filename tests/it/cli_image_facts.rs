@@ -2,12 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::support::elf::Elf;
-use crate::support::fatbin::{Entry, fatbin};
+use crate::host_note::OF_590;
 use crate::support::image::Image;
 use crate::support::layer::Layer;
 use crate::support_cli::{Place, Run, library};
-use crate::support_image::{inspect, of_layer, write_layout};
+use crate::support_image::{inspect, of_layer, with_compat, write_layout};
 
 fn check(image: &Image, gpu: &str, driver: &str) -> Run {
     let place = Place::new();
@@ -108,43 +107,9 @@ fn configuration_that_a_running_container_left_is_a_warning_unless_it_was_remove
     assert_eq!(check(&image, "H100", "R580").codes(), Vec::<String>::new());
 }
 
-/// What a `libcuda.so` of CUDA 13.1 says of itself: on which branches it works, and on which brands, GeForce (5) not
-/// among them.
-const NOTE: &str = r#"{"format":1,"CUDA version":"13.1","driver":[535,550,570,575,580,590],"device":[1,2,7,8,9,10,11,12,13,14]}"#;
-
-fn note(text: &str) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    for number in [19, text.len(), 0] {
-        bytes.extend(u32::try_from(number).unwrap().to_le_bytes());
-    }
-    bytes.extend(b"NVIDIA Corporation\0\0");
-    bytes.extend(text.as_bytes());
-    bytes.resize(bytes.len().next_multiple_of(4), 0);
-    bytes
-}
-
-/// Code of CUDA 13, and the user-mode driver of a `cuda-compat-13-1` package with this note.
-fn with_compat(text: &str) -> Image {
-    let entries = ["sm_89", "sm_90"].map(|target| Entry::plain_cubin(target, (13, 0)));
-    let code = Elf::new()
-        .needed("libcudart.so.13")
-        .section(".nv_fatbin", fatbin(&entries));
-    let driver = Elf::new()
-        .soname("libcuda.so.1")
-        .notes(".note.cuda.fwd_compatibility", note(text));
-    let compat = "usr/local/cuda-13.1/compat";
-    of_layer(
-        &Layer::new()
-            .file("opt/a.so", code.build())
-            .file(&format!("{compat}/libcuda.so.590.44.01"), driver.build())
-            .symlink(&format!("{compat}/libcuda.so.1"), "libcuda.so.590.44.01")
-            .symlink("usr/local/cuda", "cuda-13.1"),
-    )
-}
-
 #[test]
 fn a_forward_compatibility_driver_lowers_what_data_centre_gpus_need_and_not_geforce() {
-    let image = with_compat(NOTE);
+    let image = with_compat(OF_590);
     let place = Place::new();
     let input = write_layout(&place, "image", &image);
     let compat = &inspect(&place, &input)["config"]["compat"];
@@ -160,7 +125,7 @@ fn a_forward_compatibility_driver_lowers_what_data_centre_gpus_need_and_not_gefo
             "broken": null,
         }])
     );
-    let mut without = with_compat(NOTE);
+    let mut without = with_compat(OF_590);
     without
         .layers
         .push(Layer::new().whiteout("usr/local/cuda-13.1/compat").tar());
@@ -210,7 +175,7 @@ fn a_note_that_cannot_be_read_lowers_nothing_by_itself() {
 #[test]
 fn what_does_not_bear_on_gpus_is_in_no_output() {
     let place = Place::new();
-    let mut image = with_compat(NOTE).env(&[
+    let mut image = with_compat(OF_590).env(&[
         "API_KEY=hunter2-secret",
         "AWS_SECRET_ACCESS_KEY=hunter2-secret",
         "NVIDIA_API_KEY=hunter2-secret",

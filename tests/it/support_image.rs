@@ -8,6 +8,9 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
+use crate::host_note::{OF_590, SECTION, note};
+use crate::support::elf::Elf;
+use crate::support::fatbin::{Entry, fatbin};
 use crate::support::image::{Files, INDEX, Image, Packing, digest, gzip, hex, named, on};
 use crate::support::layer::Layer;
 use crate::support_cli::{Place, Run, library};
@@ -36,7 +39,7 @@ pub(crate) fn stack() -> Image {
     Image::built(&[
         ("ADD rootfs /", system.tar()),
         ("RUN pip install demo", package.tar()),
-        ("RUN rm old.so; make tool", change.tar()),
+        ("RUN make tool", change.tar()),
     ])
 }
 
@@ -50,6 +53,56 @@ pub(crate) fn of_layers(layers: &[Layer]) -> Image {
     let mut image = Image::of(&[]);
     image.layers = layers.iter().map(Layer::tar).collect();
     image
+}
+
+/// Code of CUDA 13, and the user-mode driver of a `cuda-compat-13-1` package with this note.
+pub(crate) fn with_compat(text: &str) -> Image {
+    let entries = ["sm_89", "sm_90"].map(|target| Entry::plain_cubin(target, (13, 0)));
+    let code = Elf::new()
+        .needed("libcudart.so.13")
+        .section(".nv_fatbin", fatbin(&entries));
+    let driver = Elf::new().soname("libcuda.so.1").notes(SECTION, note(text));
+    let compat = "usr/local/cuda-13.1/compat";
+    of_layer(
+        &Layer::new()
+            .file("opt/a.so", code.build())
+            .file(&format!("{compat}/libcuda.so.590.44.01"), driver.build())
+            .symlink(&format!("{compat}/libcuda.so.1"), "libcuda.so.590.44.01")
+            .symlink("usr/local/cuda", "cuda-13.1"),
+    )
+}
+
+/// An image with everything that only images have, and a layer that is elsewhere.
+pub(crate) fn rare() -> Files {
+    let mut image = with_compat(OF_590).env(&["NVIDIA_REQUIRE_CUDA=cuda>=13.0"]);
+    image.layers.extend(stack().layers);
+    let more = Layer::new()
+        .hard_link("opt/other/b.so", "opt/a.so")
+        .file(
+            "etc/ld.so.conf.d/00-compat-1.conf",
+            "/usr/local/cuda/compat\n",
+        )
+        .file("usr/local/cuda-13.2/compat/libcuda.so.595.10", {
+            Elf::new().notes(SECTION, note("{")).build()
+        });
+    let elsewhere = Layer::new().file("windows", "not for us");
+    image.layers.extend([more.tar(), elsewhere.tar()]);
+    let mut files = Files::default();
+    let config = files.json(&image.config(), crate::support::image::CONFIG);
+    let mut stored = image.stored();
+    let (elsewhere, media_type) = stored.pop().unwrap();
+    let mut layers: Vec<Value> = stored
+        .iter()
+        .map(|(bytes, media_type)| files.blob(bytes, media_type))
+        .collect();
+    layers.push(json!({
+        "mediaType": media_type,
+        "digest": digest(&elsewhere),
+        "size": elsewhere.len(),
+        "urls": ["https://layers.example/1"],
+    }));
+    let manifest = on(files.manifest(&config, &layers), &image.platform());
+    files.layout(&[named(manifest, "1.0")])
 }
 
 /// A layout that holds one image without a name.

@@ -44,7 +44,8 @@ impl ArtifactForm {
             with_device_code: self.files.with_device_code,
             unopened: self.files.unopened,
         };
-        consistent::seen(seen, &libraries)
+        let hidden = image.as_ref().map_or(0, |image| image.hidden.len());
+        consistent::seen(seen, &libraries, hidden)
             .map_err(|what| format!("`files` of artifact `{}`: {what}", self.input))?;
         let problems = self.problems.into_iter().map(|form| form.into_problem(&at));
         let platforms = self.platforms.iter().map(|text| text.parse::<Platform>());
