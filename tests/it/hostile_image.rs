@@ -326,10 +326,15 @@ fn limits_are_reported_and_never_a_pass() {
         "--threads",
         "1",
     ];
-    // the first layer fits
-    let run = place.run(&[&args[..], &["--max-unpacked", "6K"]].concat());
-    incomplete(&run, 2, "limit-exceeded", "more than 6144 bytes");
-    // and nothing does
+    // whichever layer is read first, there is no room for the other
+    let most = good().layers[1].len() + 1000;
+    let run = place.run(&[&args[..], &["--max-unpacked", &most.to_string()]].concat());
+    assert_eq!(run.status, 3, "{run:?}");
+    let all = unreadable(&run);
+    assert_eq!(all.len(), 1, "{all:?}");
+    assert!(all[0].0.starts_with("limit-exceeded at layer "), "{all:?}");
+    assert!(all[0].1.contains("`--max-unpacked`"), "{all:?}");
+    // of which nothing is read, nothing is judged
     let run = place.run(&[&args[..], &["--max-unpacked", "1K"]].concat());
     assert_eq!(run.status, 2, "{run:?}");
     assert_eq!(run.json()["verdict"], "incomplete");
