@@ -228,7 +228,7 @@ fn names_that_lead_out_stay_in_the_image_and_nothing_is_written() {
 
 #[test]
 fn long_names_of_either_dialect_are_whole() {
-    let long: String = (0..6).map(|n| format!("d{n}{}/", "x".repeat(40))).collect();
+    let long = format!("{}/", "x".repeat(40)).repeat(6);
     let (gnu, of_pax) = (format!("{long}gnu.so"), format!("{long}pax.so"));
     let mut image = of_layers(&[Layer::new().file(&gnu, code())]);
     image.layers.push(pax(&of_pax, &code()));
@@ -293,7 +293,7 @@ fn a_wheel_in_a_layer_is_read_and_gone_where_it_is_taken_away() {
     let brought = Layer::new().file(&at, &wheel);
     let inner = format!("{at} › smgate_demo/libsmgate_demo.so");
     let image = inspect_layers(std::slice::from_ref(&brought));
-    assert_eq!(paths(&image), [inner.clone()]);
+    assert_eq!(paths(&image), std::slice::from_ref(&inner));
     let package = &image["libraries"][0]["package"];
     assert_eq!(
         (package["name"].as_str(), package["version"].as_str()),

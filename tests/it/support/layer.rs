@@ -61,7 +61,7 @@ impl Layer {
         let dist_info = format!("{name}-{version}.dist-info");
         let mut record = format!("{dist_info}/METADATA,,\n{dist_info}/RECORD,,\n");
         for (path, content) in files {
-            record.push_str(&format!("{path},,\n"));
+            record.extend([*path, ",,\n"]);
             self = self.file(&format!("{site}/{path}"), content);
         }
         let metadata = format!("Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n");
