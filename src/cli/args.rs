@@ -83,7 +83,8 @@ const INSPECT_EXIT_HELP: &str = "Exit status: 0 everything was read, 2 nothing c
 #[derive(Debug, ClapArgs)]
 pub(super) struct Check {
     /// Wheels, libraries, directories (a venv, site-packages), images (a layout, an archive, `-` for `docker save`);
-    /// `wheel:`, `file:`, `dir:`, `oci-dir:`, `oci-archive:` or `docker-archive:` says what it is
+    /// `wheel:`, `file:`, `dir:`, `oci-dir:`, `oci-archive:` or `docker-archive:` says what it is; `registry:IMAGE`,
+    /// `docker:IMAGE` and `podman:IMAGE` are images elsewhere
     #[arg(required_unless_present = "inventory", value_name = "INPUT")]
     pub(super) inputs: Vec<OsString>,
     /// The policy: a file, or `preset:NAME`; without it, `smgate.yaml` found upwards from here
@@ -121,6 +122,8 @@ pub(super) struct Check {
     #[command(flatten)]
     pub(super) report: Report,
     #[command(flatten)]
+    pub(super) network: Network,
+    #[command(flatten)]
     pub(super) scan: Scan,
 }
 
@@ -138,7 +141,8 @@ pub(super) enum FailOn {
 #[derive(Debug, ClapArgs)]
 pub(super) struct Inspect {
     /// Wheels, libraries, directories (a venv, site-packages), images (a layout, an archive, `-` for `docker save`);
-    /// `wheel:`, `file:`, `dir:`, `oci-dir:`, `oci-archive:` or `docker-archive:` says what it is
+    /// `wheel:`, `file:`, `dir:`, `oci-dir:`, `oci-archive:` or `docker-archive:` says what it is; `registry:IMAGE`,
+    /// `docker:IMAGE` and `podman:IMAGE` are images elsewhere
     #[arg(required = true, value_name = "INPUT")]
     pub(super) inputs: Vec<OsString>,
     /// The platform of images that are there for several: `linux/amd64`, `linux/arm64/v8`; all of them if not given
@@ -149,6 +153,8 @@ pub(super) struct Inspect {
     pub(super) kernels: bool,
     #[command(flatten)]
     pub(super) report: Report,
+    #[command(flatten)]
+    pub(super) network: Network,
     #[command(flatten)]
     pub(super) scan: Scan,
 }
@@ -183,6 +189,17 @@ impl From<FormatArg> for Format {
             FormatArg::Json => Self::Json,
         }
     }
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "Registries")]
+pub(super) struct Network {
+    /// Ask registries without TLS, in a network that you trust; one on this machine needs no option
+    #[arg(long)]
+    pub(super) plain_http: bool,
+    /// Certificate authorities to trust beside those of the system, as PEM
+    #[arg(long, value_name = "FILE")]
+    pub(super) ca_file: Option<PathBuf>,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -362,82 +379,4 @@ impl From<FactsKind> for Kind {
 }
 
 #[cfg(test)]
-mod tests {
-    use clap::error::ErrorKind;
-
-    use super::*;
-    use crate::rule::Code;
-    use crate::tables::Tables;
-
-    /// The commands of a page in Markdown: lines of blocks of code, and texts in backticks.
-    fn commands(page: &str) -> Vec<String> {
-        let mut commands = Vec::new();
-        let mut in_block = false;
-        for line in page.lines() {
-            let trimmed = line.trim_start();
-            if trimmed.starts_with("```") {
-                in_block = !in_block;
-            } else if in_block {
-                let line = trimmed
-                    .trim_start_matches("$ ")
-                    .trim_start_matches("- run: ");
-                commands.push(line.split(" #").next().unwrap_or(line).to_owned());
-                // output quotes commands as prose does
-                commands.extend(line.split('`').skip(1).step_by(2).map(str::to_owned));
-            } else {
-                commands.extend(line.split('`').skip(1).step_by(2).map(str::to_owned));
-            }
-        }
-        commands.retain(|command| command.starts_with("smgate "));
-        commands
-    }
-
-    #[test]
-    fn every_command_that_a_page_quotes_can_be_typed() {
-        let readme = ("README.md", include_str!("../../README.md"));
-        let pages = Code::ALL.iter().map(|code| (code.id(), code.page()));
-        let folklore = ("folklore", crate::compat::FOLKLORE);
-        let errors = Tables::builtin().error_rows().iter();
-        let errors = errors.filter_map(|row| Some((row.id.as_str(), row.tell.as_deref()?)));
-        let mut quoted = 0;
-        for (name, page) in pages.chain([readme, folklore]).chain(errors) {
-            for command in commands(page) {
-                quoted += 1;
-                // optional arguments stand in brackets
-                let command = command.replace(['[', ']'], "");
-                let command = command.split(" > ").next().unwrap_or_default();
-                let words: Vec<&str> = command.split_whitespace().collect();
-                match Args::try_parse_from(&words) {
-                    Ok(_) => {}
-                    // prose names a command without its inputs
-                    Err(error) if words.len() == 2 => {
-                        assert_eq!(
-                            error.kind(),
-                            ErrorKind::MissingRequiredArgument,
-                            "{name}: {command}"
-                        );
-                    }
-                    Err(error) => panic!("{name}: {command}: {error}"),
-                }
-            }
-        }
-        assert!(quoted > 20, "only {quoted}");
-    }
-
-    #[test]
-    fn the_help_shows_the_default_of_every_limit() {
-        use clap::CommandFactory as _;
-        let mut command = Args::command();
-        for name in ["check", "inspect"] {
-            let help = command.find_subcommand_mut(name).unwrap();
-            let help = help.render_help().to_string();
-            // as wrapped for no terminal
-            let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
-            for default in ["1T", "300", "1000000", "64M", "6", "8G", "256M"] {
-                let shown = format!("[default: {default}]");
-                assert!(help.contains(&shown), "{name} lacks {shown}");
-            }
-            assert!(help.contains("at most 8"), "{name}");
-        }
-    }
-}
+mod tests;

@@ -3,10 +3,12 @@
 mod args;
 mod bytes;
 mod commands;
+mod daemons;
 mod exit;
 #[cfg(feature = "registry")]
 mod network;
 mod output;
+mod progress;
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -20,6 +22,7 @@ use crate::tables::Tables;
 use args::{Args, Command};
 use output::{Output, stdout_width};
 
+pub use daemons::local_daemons;
 pub use exit::Exit;
 #[cfg(feature = "registry")]
 pub use network::registry_access;

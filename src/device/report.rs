@@ -109,7 +109,7 @@ impl Scanned {
     /// Ranges of the file that its headers need and that were not kept. To have complete host facts, feed
     /// them to [`Scanned::fill`] and ask again, until there are none.
     pub fn missing(&self) -> Vec<Range<u64>> {
-        let _facts = self.found.host.facts();
+        let _facts = self.found.host.facts(self.has_device_code());
         self.found.host.missing()
     }
 
@@ -131,7 +131,7 @@ impl Scanned {
     /// The report.
     pub fn report(self) -> DeviceReport {
         let Self { mut found, len } = self;
-        let (host, error) = found.host.facts();
+        let (host, error) = found.host.facts(!found.tally.is_empty());
         let incomplete = found
             .host
             .is_incomplete()

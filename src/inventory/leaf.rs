@@ -13,6 +13,7 @@ use crate::source::is_named_wheel;
 use crate::tables::Tables;
 
 use super::plan::File;
+use super::progress::{Counted, Progress};
 
 /// Bytes moved at a time.
 pub(super) const CHUNK: usize = 256 << 10;
@@ -51,6 +52,8 @@ pub(super) struct Means<'t> {
     pub(super) kernels: bool,
     /// Bytes that the names of kernels take in all files so far.
     pub(super) names: AtomicU64,
+    /// Who waits for this run.
+    pub(super) progress: Option<Arc<Progress>>,
 }
 
 impl<'t> Means<'t> {
@@ -60,6 +63,7 @@ impl<'t> Means<'t> {
             tables,
             kernels,
             names: AtomicU64::new(0),
+            progress: None,
         }
     }
 
@@ -83,8 +87,18 @@ pub(super) enum Leaf {
     Scanned(Box<DeviceReport>),
 }
 
-/// Reads a file. `buffer` is scratch space.
+/// Reads a file of which nobody counts the bytes, since they were counted on the way. `buffer` is scratch space.
 pub(super) fn read(file: &File, means: &Means<'_>, buffer: &mut [u8]) -> (Leaf, Vec<Problem>) {
+    read_counted(file, means, None, buffer)
+}
+
+/// Reads a file, and counts its bytes as they are read.
+pub(super) fn read_counted(
+    file: &File,
+    means: &Means<'_>,
+    progress: Option<&Arc<Progress>>,
+    buffer: &mut [u8],
+) -> (Leaf, Vec<Problem>) {
     let budget = &means.budget;
     let File {
         input,
@@ -95,7 +109,7 @@ pub(super) fn read(file: &File, means: &Means<'_>, buffer: &mut [u8]) -> (Leaf, 
     } = file;
     let size = *size;
     let Some(named) = NamedZip::of(name) else {
-        return read_data(input, name, size, at, means, buffer);
+        return read_data(input, name, size, at, means, progress, buffer);
     };
     // pip and Python find a zip archive by its end, whatever stands before it
     match hold(input, size, budget) {
@@ -104,7 +118,7 @@ pub(super) fn read(file: &File, means: &Means<'_>, buffer: &mut [u8]) -> (Leaf, 
         }
         Ok(bytes) => {
             let input = Input::Bytes(bytes);
-            read_data(&input, name, size, at, means, buffer)
+            read_data(&input, name, size, at, means, progress, buffer)
         }
         Err(fault) => (Leaf::Unopened, vec![fault.at(at.clone(), Extent::Member)]),
     }
@@ -153,6 +167,7 @@ fn read_data(
     size: u64,
     at: &Locator,
     means: &Means<'_>,
+    progress: Option<&Arc<Progress>>,
     buffer: &mut [u8],
 ) -> (Leaf, Vec<Problem>) {
     // what can be read from its end is not copied for that
@@ -163,7 +178,10 @@ fn read_data(
     let looked = input
         .open(&means.budget)
         .map_err(Unread::from)
-        .and_then(|mut reader| look(&mut *reader, held, name, size, means, buffer));
+        .and_then(|reader| {
+            let mut reader = Counted::new(reader, progress);
+            look(&mut reader, held, name, size, means, buffer)
+        });
     match looked {
         Ok(Looked::Scanned(mut passed)) => {
             if passed.fault.is_none() {

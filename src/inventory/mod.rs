@@ -15,6 +15,7 @@ mod nested;
 mod own;
 mod plan;
 mod problems;
+mod progress;
 mod scan;
 mod squash;
 mod stream;
@@ -33,6 +34,7 @@ use crate::tables::Origin;
 
 pub use crate::source::Manager;
 pub use document::{SCHEMA, from_json, to_json};
+pub use progress::{Counts, Progress};
 pub use scan::{ScanOptions, scan, scan_with};
 
 /// Everything that the inputs of a run hold.

@@ -4,8 +4,9 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::Read as _;
+use std::io::{BufRead, Read as _};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use sha2::{Digest as _, Sha256};
 
@@ -14,6 +15,7 @@ use crate::error::Error;
 use crate::limits::{LimitHit, Limits};
 use crate::locator::Locator;
 use crate::problem::Extent;
+use crate::source::oci::Blob;
 use crate::source::{self, SourceSpec};
 use crate::tables::Tables;
 
@@ -25,6 +27,7 @@ use super::nested;
 use super::own;
 use super::plan::{File, Job, Layers, Place, Planned, What, plan};
 use super::problems::Problems;
+use super::progress::{Counted, Progress};
 use super::stream::{self, Streamed};
 use super::work::{self, Adder};
 use super::{Artifact, Inventory, Package, Seen};
@@ -42,6 +45,13 @@ pub struct ScanOptions {
     pub platform: Option<String>,
     /// Whether to read the names of kernels, for which every image is unpacked.
     pub kernels: bool,
+    /// How registries are reached; inputs of registries are refused without it.
+    #[cfg(feature = "registry")]
+    pub access: Option<source::oci::Access>,
+    /// Where daemons listen whose images are inputs.
+    pub daemons: source::Daemons,
+    /// Counters of this run for another thread to look at.
+    pub progress: Option<Arc<Progress>>,
 }
 
 /// More threads than this only wait for memory.
@@ -55,6 +65,10 @@ impl Default for ScanOptions {
             limits: Limits::default(),
             platform: None,
             kernels: false,
+            #[cfg(feature = "registry")]
+            access: None,
+            daemons: source::Daemons::default(),
+            progress: None,
         }
     }
 }
@@ -91,6 +105,9 @@ pub fn scan_with(
     let mut opening = source::OpenOptions::new(options.limits.clone());
     opening.platform.clone_from(&options.platform);
     opening.stdin = stdin;
+    opening.daemons.clone_from(&options.daemons);
+    #[cfg(feature = "registry")]
+    opening.access.clone_from(&options.access);
     for (index, spec) in specs.iter().enumerate() {
         let source = source::open(spec, index, &mut opening)?;
         inputs.push(source.at().clone());
@@ -101,10 +118,12 @@ pub fn scan_with(
         planned.push(input);
         jobs.append(&mut more);
     }
-    let run = Run {
-        means: Means::new(options.limits.clone(), tables, options.kernels),
-        problems,
-    };
+    let mut means = Means::new(options.limits.clone(), tables, options.kernels);
+    means.progress.clone_from(&options.progress);
+    let run = Run { means, problems };
+    for (_, job) in &jobs {
+        run.expect(job);
+    }
     let gathered = work::run(
         options.threads.max(1),
         jobs,
@@ -234,9 +253,7 @@ impl Run<'_> {
                 return;
             }
             What::Layer(number, blob, size) => {
-                let open = || blob.open();
-                let stored = Stored::Again(&open);
-                let scan = layer::scan(stored, size, &self.means);
+                let scan = self.layer(&blob, size);
                 gathered.layers.push((number, scan));
                 return;
             }
@@ -254,6 +271,53 @@ impl Run<'_> {
         self.read(artifact, package, file, gathered, adder);
     }
 
+    /// Counts what a job is going to read.
+    fn expect(&self, job: &Job) {
+        let Some(progress) = &self.means.progress else {
+            return;
+        };
+        match &job.what {
+            What::Layer(_, _, size) => {
+                progress.expect_layer();
+                progress.expect(size.unwrap_or(0));
+            }
+            What::File(file) => progress.expect(file.size),
+            What::Member(place, index) => {
+                progress.expect(
+                    place
+                        .zip
+                        .members()
+                        .get(*index)
+                        .map_or(0, |member| member.size),
+                );
+            }
+            What::Digest(_) | What::Stream(_) => {}
+        }
+    }
+
+    fn layer(&self, blob: &Blob, size: Option<u64>) -> LayerScan {
+        let progress = self.means.progress.as_ref();
+        // what is unpacked again has been counted
+        let first = AtomicBool::new(true);
+        let open = || -> Result<Box<dyn BufRead + Send>, Fault> {
+            let counting = progress.filter(|_| first.swap(false, Ordering::Relaxed));
+            Ok(Box::new(Counted::new(blob.open()?, counting)))
+        };
+        let scan = if blob.is_remote() {
+            // libraries of which more than the beginning matters are held meanwhile: nothing is pulled twice
+            match open() {
+                Ok(reader) => layer::scan(Stored::Once(reader), size, &self.means),
+                Err(fault) => layer::absent(fault, &self.means),
+            }
+        } else {
+            layer::scan(Stored::Again(&open), size, &self.means)
+        };
+        if let Some(progress) = progress {
+            progress.layer_done();
+        }
+        scan
+    }
+
     fn read(
         &self,
         artifact: usize,
@@ -262,7 +326,9 @@ impl Run<'_> {
         gathered: &mut Gathered,
         adder: &Adder<'_, Job>,
     ) {
-        let (leaf, problems) = leaf::read(&file, &self.means, &mut gathered.buffer);
+        let progress = self.means.progress.as_ref();
+        let (leaf, problems) =
+            leaf::read_counted(&file, &self.means, progress, &mut gathered.buffer);
         let File {
             path,
             size,
@@ -319,6 +385,7 @@ impl Run<'_> {
                 self.problems.add(artifact, opened.problems);
                 place.zip = Arc::new(opened.zip);
                 for (weight, job) in place.members() {
+                    self.expect(&job);
                     adder.add(weight, job);
                 }
             }

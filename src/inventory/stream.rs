@@ -13,6 +13,7 @@ use crate::source::oci::{self, Blob, Passing};
 
 use super::layer::{self, LayerScan, Stored};
 use super::leaf::Means;
+use super::progress::Counted;
 
 /// Bytes moved at a time.
 const CHUNK: usize = 256 << 10;
@@ -68,7 +69,8 @@ fn walk(
 ) -> Result<(), Fault> {
     let fault = |error: std::io::Error| Fault::of(&error);
     // how much is packed is not known before its end
-    let reader = Metered::new(stream.open()?, &means.budget, u64::MAX);
+    let reader = Counted::new(stream.open()?, means.progress.as_ref());
+    let reader = Metered::new(reader, &means.budget, u64::MAX);
     let mut tar = Tar::new(reader, means.budget.limits().members);
     while let Some(member) = tar.next_member()? {
         let name = MemberName::from_bytes(&member.name);
@@ -91,10 +93,15 @@ fn walk(
                     let scan = layer::scan(stored, Some(member.size), means);
                     passing.passed(&name, member.size);
                     layers.insert(name, Arc::new(scan));
+                    if let Some(progress) = &means.progress {
+                        progress.layer_done();
+                    }
                 }
             }
             TarKind::Dir | TarKind::Special | TarKind::Unsupported => {}
         }
     }
+    // an answer that is cut behind the archive was cut all the same
+    std::io::copy(&mut tar.into_inner(), &mut std::io::sink()).map_err(fault)?;
     Ok(())
 }

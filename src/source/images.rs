@@ -1,9 +1,11 @@
-//! Images among the inputs: which files and directories are images, and streams that must be read to find out.
+//! Images among the inputs: which files and directories are images, those of registries and daemons, and streams that
+//! must be read to find out.
 
 use std::fmt;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
+use super::daemon::{self, Daemon};
 use super::oci::{self, Choice, Expected, Image};
 use super::spec::SpecKind;
 use super::{OpenOptions, Source, SourceSpec, cannot_open, shown};
@@ -20,7 +22,7 @@ const UNPACKED_MAX: u64 = 16 << 20;
 /// Bytes that are read from standard input at a time.
 const BUFFER: usize = 256 << 10;
 
-/// An archive of images that can only be read forward: a compressed one, or standard input.
+/// An archive of images that can only be read forward: a compressed one, standard input, or a daemon's answer.
 pub struct ImageStream {
     /// Where it is.
     pub at: Locator,
@@ -31,7 +33,7 @@ pub struct ImageStream {
 
 enum Input {
     Bytes(SharedBytes),
-    Stdin(Box<dyn Read + Send>),
+    Once(Box<dyn Read + Send>),
 }
 
 impl fmt::Debug for ImageStream {
@@ -44,11 +46,11 @@ impl fmt::Debug for ImageStream {
 }
 
 impl ImageStream {
-    /// The bytes of the file, which have a digest; standard input has none before it was read.
+    /// The bytes of the file, which have a digest; what passes once has none before it was read.
     pub fn bytes(&self) -> Option<&SharedBytes> {
         match &self.input {
             Input::Bytes(bytes) => Some(bytes),
-            Input::Stdin(_) => None,
+            Input::Once(_) => None,
         }
     }
 
@@ -60,7 +62,7 @@ impl ImageStream {
     pub fn open(self) -> Result<Box<dyn Read + Send>, Fault> {
         match self.input {
             Input::Bytes(bytes) => unpacked(bytes.cursor()),
-            Input::Stdin(stdin) => unpacked(stdin),
+            Input::Once(reader) => unpacked(reader),
         }
     }
 }
@@ -87,7 +89,42 @@ pub(super) fn open_stdin(index: usize, options: &mut OpenOptions) -> Result<Sour
     Ok(Source::ImageStream(ImageStream {
         at: Locator::root(index, "-"),
         choice: options.choice(None),
-        input: Input::Stdin(stdin),
+        input: Input::Once(stdin),
+    }))
+}
+
+/// Opens an image on a registry.
+#[cfg(feature = "registry")]
+pub(super) fn open_remote(
+    spec: &SourceSpec,
+    index: usize,
+    options: &OpenOptions,
+) -> Result<Source, Error> {
+    let reference: oci::Reference = spec.name()?.parse()?;
+    let access = options.access.as_ref().ok_or_else(|| {
+        let message =
+            format!("`{reference}` is on a registry, and no access to registries is set up");
+        Error::new(ErrorKind::Usage, message).with_hint("give the options an `Access`")
+    })?;
+    let at = Locator::root(index, reference.to_string());
+    let choice = options.choice(None);
+    let images = oci::open_remote(&reference, &at, &choice, &options.limits, access)?;
+    Ok(Source::Images { at, images })
+}
+
+/// Opens an image that a daemon on this machine holds.
+pub(super) fn open_daemon(
+    spec: &SourceSpec,
+    daemon: &Daemon,
+    index: usize,
+    options: &OpenOptions,
+) -> Result<Source, Error> {
+    let name = daemon::full_name(spec.name()?)?;
+    let answer = daemon.save(&name)?;
+    Ok(Source::ImageStream(ImageStream {
+        at: Locator::root(index, name),
+        choice: options.choice(None),
+        input: Input::Once(answer),
     }))
 }
 

@@ -1,10 +1,11 @@
 //! Sources: what the user names, opened far enough to say what it is and who owns which file.
 //!
 //! Responsible for arguments of the command line, for file names and metadata of packages, and for
-//! walking directories, and for fetching from registries. It reads archives through `archive`, and knows
+//! walking directories, and for fetching from registries and from daemons on this machine. It reads archives through `archive`, and knows
 //! nothing of device code or of policies. Nothing is installed, imported or unpacked to disk.
 
 mod bounded;
+mod daemon;
 mod dir;
 mod file;
 #[cfg(feature = "registry")]
@@ -22,6 +23,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
+pub use daemon::{Daemon, Daemons, Endpoint};
 pub use dir::{Dir, DirFile};
 pub(crate) use file::is_named_wheel;
 pub use file::{PlainFile, Sdist};
@@ -33,6 +35,8 @@ pub use secret::Secret;
 pub use spec::SourceSpec;
 pub use wheel::{Wheel, WheelFilename};
 
+#[cfg(feature = "registry")]
+use self::oci::Access;
 use self::oci::{Choice, Image};
 use self::spec::SpecKind;
 use crate::archive::SharedBytes;
@@ -99,10 +103,15 @@ pub struct OpenOptions {
     pub platform: Option<String>,
     /// Standard input, taken by the input `-`.
     pub stdin: Option<Box<dyn Read + Send>>,
+    /// How registries are reached.
+    #[cfg(feature = "registry")]
+    pub access: Option<Access>,
+    /// Where daemons that hold images listen.
+    pub daemons: Daemons,
 }
 
 impl OpenOptions {
-    /// Within `limits`, without a platform and without standard input.
+    /// Within `limits`: without a platform, without standard input, and without registries or daemons.
     pub fn new(limits: Limits) -> Self {
         Self {
             limits,
@@ -130,6 +139,14 @@ pub fn open(spec: &SourceSpec, index: usize, options: &mut OpenOptions) -> Resul
         SpecKind::Stdin => return images::open_stdin(index, options),
         SpecKind::OciDir | SpecKind::OciArchive | SpecKind::DockerArchive => {
             return images::open_said(spec, index, options);
+        }
+        #[cfg(feature = "registry")]
+        SpecKind::Registry => return images::open_remote(spec, index, options),
+        SpecKind::Docker => {
+            return images::open_daemon(spec, &options.daemons.docker, index, options);
+        }
+        SpecKind::Podman => {
+            return images::open_daemon(spec, &options.daemons.podman, index, options);
         }
         SpecKind::Bare | SpecKind::Wheel | SpecKind::File | SpecKind::Dir => {}
     }

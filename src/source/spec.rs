@@ -35,6 +35,13 @@ pub(super) enum SpecKind {
     OciArchive,
     /// `docker-archive:`
     DockerArchive,
+    /// `registry:`
+    #[cfg(feature = "registry")]
+    Registry,
+    /// `docker:`
+    Docker,
+    /// `podman:`
+    Podman,
     /// `-`
     Stdin,
 }
@@ -44,10 +51,21 @@ impl SpecKind {
     fn is_image(self) -> bool {
         matches!(self, Self::OciDir | Self::OciArchive | Self::DockerArchive)
     }
+
+    /// Whether what it names is in the file system.
+    fn is_path(self) -> bool {
+        match self {
+            #[cfg(feature = "registry")]
+            Self::Registry => false,
+            Self::Docker | Self::Podman | Self::Stdin => false,
+            Self::Bare | Self::Wheel | Self::File | Self::Dir => true,
+            Self::OciDir | Self::OciArchive | Self::DockerArchive => true,
+        }
+    }
 }
 
 /// What can be named.
-const SUPPORTED: &str = "name a path, `wheel:PATH`, `dir:PATH`, `file:PATH`, `oci-dir:PATH[:TAG]`, `oci-archive:PATH[:TAG]`, `docker-archive:PATH[:NAME]`, or `-`";
+const SUPPORTED: &str = "name a path, `wheel:PATH`, `dir:PATH`, `file:PATH`, `oci-dir:PATH[:TAG]`, `oci-archive:PATH[:TAG]`, `docker-archive:PATH[:NAME]`, `registry:IMAGE`, `docker:IMAGE`, `podman:IMAGE`, or `-`";
 
 impl SourceSpec {
     /// Understands an argument. Whether it exists and what it is turns out when it is opened.
@@ -74,7 +92,7 @@ impl SourceSpec {
             Some((scheme, rest)) => (known(&scheme.to_ascii_lowercase(), text)?, rest),
         };
         if path.is_empty() {
-            let message = format!("`{text}` names no file");
+            let message = format!("`{text}` names nothing");
             return Err(Error::new(ErrorKind::Usage, message).with_hint(SUPPORTED));
         }
         Ok(Self {
@@ -97,7 +115,7 @@ impl SourceSpec {
             .and_then(OsStr::to_str)
             .unwrap_or_default();
         if !pattern.contains(['*', '?'])
-            || self.kind == SpecKind::Stdin
+            || !self.kind.is_path()
             || fs::symlink_metadata(&self.path).is_ok()
         {
             return Ok(vec![self]);
@@ -127,9 +145,17 @@ impl SourceSpec {
         Ok(found.collect())
     }
 
-    /// The path, as typed.
+    /// The path, as typed; the name of an image that lies in no path.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The name of an image that lies in no path.
+    pub(super) fn name(&self) -> Result<&str, Error> {
+        self.path.to_str().ok_or_else(|| {
+            let message = format!("`{}` is no name of an image", shown(&self.path));
+            Error::new(ErrorKind::Usage, message).with_hint("names are plain text")
+        })
     }
 
     pub(super) fn kind(&self) -> SpecKind {
@@ -198,11 +224,26 @@ fn known(scheme: &str, text: &str) -> Result<SpecKind, Error> {
         "oci-dir" => return Ok(SpecKind::OciDir),
         "oci-archive" => return Ok(SpecKind::OciArchive),
         "docker-archive" => return Ok(SpecKind::DockerArchive),
+        #[cfg(feature = "registry")]
+        "registry" => return Ok(SpecKind::Registry),
+        "docker" if text.contains("://") => {
+            let message = format!("`{text}` is how other tools name an image on a registry");
+            return Err(Error::new(ErrorKind::Usage, message).with_hint(
+                "write `registry:IMAGE`, or `docker:IMAGE` for one that Docker holds on this machine",
+            ));
+        }
+        "docker" => return Ok(SpecKind::Docker),
+        "podman" => return Ok(SpecKind::Podman),
         "http" | "https" => "download the file and name it".to_owned(),
         "conda" => "unpack the package and name the directory".to_owned(),
         "oci" => "write `oci-dir:` for a directory, `oci-archive:` for a file".to_owned(),
-        "docker" | "docker-daemon" | "podman" | "registry" => {
-            "save the image to a file, or pipe `docker save IMAGE` into `smgate check -`".to_owned()
+        "docker-daemon" => "write `docker:IMAGE`".to_owned(),
+        #[cfg(not(feature = "registry"))]
+        "registry" => {
+            let message = "this build of smgate was made without `registry:`";
+            return Err(Error::new(ErrorKind::Usage, message).with_hint(
+                "build it with the feature `registry`, which is on by default, or pipe `docker save IMAGE` into `smgate check -`",
+            ));
         }
         "lock" => "download the locked files and name them".to_owned(),
         _ => {
@@ -270,165 +311,4 @@ fn matches(pattern: &str, name: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn spec(text: &str) -> (SpecKind, String) {
-        let spec: SourceSpec = text.parse().unwrap();
-        (spec.kind, spec.path.to_str().unwrap().to_owned())
-    }
-
-    #[test]
-    fn knows_schemes_and_windows_drives() {
-        for (text, kind, path) in [
-            ("a.whl", SpecKind::Bare, "a.whl"),
-            ("wheel:a.zip", SpecKind::Wheel, "a.zip"),
-            ("Dir:.", SpecKind::Dir, "."),
-            ("file:a:b", SpecKind::File, "a:b"),
-            (r"C:\x\a.whl", SpecKind::Bare, r"C:\x\a.whl"),
-            ("c:/x", SpecKind::Bare, "c:/x"),
-            ("./a:b", SpecKind::Bare, "./a:b"),
-            ("d/a:b", SpecKind::Bare, "d/a:b"),
-            ("oci-dir:x:1", SpecKind::OciDir, "x:1"),
-            ("oci-archive:x", SpecKind::OciArchive, "x"),
-            ("docker-archive:x", SpecKind::DockerArchive, "x"),
-            ("-", SpecKind::Stdin, "-"),
-            ("./-", SpecKind::Bare, "./-"),
-        ] {
-            assert_eq!(spec(text), (kind, path.to_owned()), "{text}");
-        }
-    }
-
-    #[test]
-    fn refuses_what_it_cannot_read_and_says_what_it_can() {
-        for text in [
-            "conda:a.conda",
-            "oci:x",
-            "registry:a/b",
-            "docker://a",
-            "https://example.org/a.whl",
-            "lock:uv.lock",
-            "gopher:x",
-            "wheel:",
-            "",
-        ] {
-            let error = text.parse::<SourceSpec>().unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::Usage, "{text}");
-            assert!(error.hint().is_some(), "{text}");
-        }
-        let error = "ubuntu:22.04".parse::<SourceSpec>().unwrap_err();
-        assert_eq!(error.to_string(), "`ubuntu:` is no kind of input");
-        assert!(error.hint().unwrap().contains("`wheel:PATH`"));
-        assert!(error.hint().unwrap().contains("`./ubuntu:22.04`"));
-    }
-
-    #[test]
-    fn an_image_may_be_named_behind_its_path() {
-        let hex = "0".repeat(64);
-        let digest = format!("sha256:{hex}");
-        for (text, path, name) in [
-            ("oci-dir:d", "d", None),
-            ("oci-dir:d:v1", "d", Some("v1")),
-            ("docker-archive:d/a.tar:lab/x:1", "d/a.tar", Some("lab/x:1")),
-            (
-                "docker-archive:a.tar:localhost:5000/x:1",
-                "a.tar",
-                Some("localhost:5000/x:1"),
-            ),
-            (r"oci-archive:C:\x\a.tar", r"C:\x\a.tar", None),
-            (r"oci-archive:C:\x\a.tar:v1", r"C:\x\a.tar", Some("v1")),
-            ("oci-archive:c:/a.tar:v1", "c:/a.tar", Some("v1")),
-            ("oci-archive:c:v1", "c", Some("v1")),
-            (&format!("oci-dir:d@{digest}"), "d", Some(digest.as_str())),
-            (
-                &format!("oci-dir:d@x:1@{digest}"),
-                "d@x:1",
-                Some(digest.as_str()),
-            ),
-            ("oci-dir:d@x", "d@x", None),
-            ("dir:d:v1", "d:v1", None),
-        ] {
-            let spec: SourceSpec = text.parse().unwrap();
-            assert_eq!(spec.image(), (Path::new(path), name), "{text}");
-        }
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_path_with_a_colon_that_is_there_is_a_path() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("a:b");
-        fs::write(&path, "").unwrap();
-        for (behind, name) in [("", None), (":v1", Some("v1")), (":x/y:1", Some("x/y:1"))] {
-            let text = format!("oci-archive:{}{behind}", path.display());
-            let spec: SourceSpec = text.parse().unwrap();
-            assert_eq!(spec.image(), (path.as_path(), name));
-        }
-    }
-
-    #[test]
-    fn matches_as_a_shell_does() {
-        for (pattern, name, expected) in [
-            ("*.whl", "a.whl", true),
-            ("*.whl", ".whl", false),
-            (".*", ".whl", true),
-            ("*.whl", "a.whl.asc", false),
-            ("torch-?.*-cp3*.whl", "torch-2.9.1-cp312-x.whl", true),
-            ("?", "é", true),
-            ("?", "", false),
-            ("*", "", true),
-            ("**a*", "bba", true),
-            ("a*b*c", "abxbxc", true),
-            ("a*b*c", "abxbx", false),
-        ] {
-            assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
-        }
-        // Where a careless matcher takes forever.
-        assert!(!matches(&"*a".repeat(50), &"a".repeat(49)));
-        assert!(!matches(
-            &format!("{}b", "*a".repeat(30)),
-            &"a".repeat(3000)
-        ));
-    }
-
-    #[test]
-    fn expands_wildcards_that_the_shell_left_alone() {
-        let dir = tempfile::tempdir().unwrap();
-        for name in ["b.whl", "a.whl", "a.txt", ".c.whl"] {
-            fs::write(dir.path().join(name), "").unwrap();
-        }
-        let expand = |last: &str| {
-            let path = dir.path().join(last);
-            SourceSpec::parse(path.as_os_str()).unwrap().expand()
-        };
-        let names: Vec<_> = expand("*.whl")
-            .unwrap()
-            .iter()
-            .map(|spec| spec.path.file_name().unwrap().to_owned())
-            .collect();
-        assert_eq!(names, ["a.whl", "b.whl"]);
-        assert_eq!(expand("missing.whl").unwrap().len(), 1, "found out later");
-        let error = expand("*.conda").unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Input);
-        assert!(error.to_string().contains("*.conda"));
-        assert!(error.hint().is_some());
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_file_whose_name_has_a_star_is_taken_by_its_name() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("*.whl");
-        for name in ["*.whl", "a.whl"] {
-            fs::write(dir.path().join(name), "").unwrap();
-        }
-        let specs = SourceSpec::parse(path.as_os_str())
-            .unwrap()
-            .expand()
-            .unwrap();
-        assert_eq!(
-            specs.iter().map(SourceSpec::path).collect::<Vec<_>>(),
-            [path]
-        );
-    }
-}
+mod tests;

@@ -21,6 +21,8 @@ mod cli_output;
 mod cli_policy;
 mod cli_policy_parts;
 mod cli_report;
+#[cfg(unix)]
+mod daemon;
 mod demo;
 mod determinism;
 mod device_robustness;
@@ -40,6 +42,8 @@ mod oracle_blind;
 mod recipe;
 #[cfg(feature = "registry")]
 mod registry;
+#[cfg(feature = "registry")]
+mod remote;
 mod schema;
 mod support;
 mod support_cli;

@@ -33,16 +33,16 @@ pub(in crate::cli) fn run(args: &Check, tables: &Tables, output: &Output) -> Res
         }
         None => None,
     };
-    let inventory = match &args.inventory {
-        Some(path) => {
-            let (origin, text) = read_text(path)?;
-            let inventory = from_json(&origin, &text)?;
-            if args.kernels && !inventory.has_kernels() {
-                return Err(without_kernels(&origin).into());
-            }
-            inventory
+    let inventory = if let Some(path) = &args.inventory {
+        let (origin, text) = read_text(path)?;
+        let inventory = from_json(&origin, &text)?;
+        if args.kernels && !inventory.has_kernels() {
+            return Err(without_kernels(&origin).into());
         }
-        None => scan_inputs(&args.inputs, &scan_options(args, &policy), tables)?,
+        inventory
+    } else {
+        let options = scan_options(args, &policy);
+        scan_inputs(&args.inputs, options, &args.network, tables)?
     };
     require_something(&inventory, args.inventory.as_deref())?;
     let options = EvaluateOptions {

@@ -17,7 +17,7 @@ pub(in crate::cli) fn run(
 ) -> Result<Exit, Failure> {
     let mut options = args.scan.options(args.kernels);
     options.platform.clone_from(&args.platform);
-    let inventory = scan_inputs(&args.inputs, &options, tables)?;
+    let inventory = scan_inputs(&args.inputs, options, &args.network, tables)?;
     require_something(&inventory, None)?;
     let mut stdout = output.stdout();
     let human = HumanOptions::new(output.stdout_colour(), args.report.verbose)

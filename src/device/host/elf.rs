@@ -49,15 +49,20 @@ pub(super) fn plan(head: &[u8]) -> Option<Vec<Range<u64>>> {
 const BROKEN_ELF: &str = "the ELF headers contradict themselves";
 
 /// Reads the facts of an ELF file.
-pub(super) fn read(data: &HostImage, facts: &mut HostFacts) -> Result<(), &'static str> {
+pub(super) fn read(
+    data: &HostImage,
+    names: bool,
+    facts: &mut HostFacts,
+) -> Result<(), &'static str> {
     match data.read_bytes_at(4, 1) {
-        Ok([1]) => read_as::<elf::FileHeader32<Endianness>>(data, facts),
-        _ => read_as::<elf::FileHeader64<Endianness>>(data, facts),
+        Ok([1]) => read_as::<elf::FileHeader32<Endianness>>(data, names, facts),
+        _ => read_as::<elf::FileHeader64<Endianness>>(data, names, facts),
     }
 }
 
 fn read_as<Elf: FileHeader<Endian = Endianness>>(
     data: &HostImage,
+    names: bool,
     facts: &mut HostFacts,
 ) -> Result<(), &'static str> {
     let header = Elf::parse(data).map_err(|_source| BROKEN_ELF)?;
@@ -76,7 +81,8 @@ fn read_as<Elf: FileHeader<Endian = Endianness>>(
             let Some((offset, len)) = section.file_range(endian) else {
                 continue;
             };
-            let name = sections.section_name(endian, section).unwrap_or_default();
+            let name = || sections.section_name(endian, section).unwrap_or_default();
+            let name = data.reading(names, name);
             if name == note::SECTION && section.sh_type(endian) == elf::SHT_NOTE {
                 let align = section.sh_addralign(endian).into();
                 read_note(data, offset..offset.saturating_add(len), align, facts);

@@ -237,6 +237,16 @@ impl HostImage {
             .filter(|extent| offset < extent.end())
     }
 
+    /// What `read` gives. Where it is not `wanted`, what it could not reach is not asked for.
+    pub(super) fn reading<T>(&self, wanted: bool, read: impl FnOnce() -> T) -> T {
+        let before = self.unread.borrow().len();
+        let got = read();
+        if !wanted {
+            self.unread.borrow_mut().truncate(before);
+        }
+        got
+    }
+
     /// Whether the last reading wanted what is not here, be it to be had or not.
     pub(in crate::device) fn is_incomplete(&self) -> bool {
         !self.unread.borrow().is_empty()
@@ -260,11 +270,14 @@ impl HostImage {
 
     /// Reads the facts, as far as they are to be had. What could not be reached is in
     /// [`HostImage::missing`] afterwards; an error says that the headers contradict themselves.
-    pub(in crate::device) fn facts(&self) -> (HostFacts, Option<&'static str>) {
+    ///
+    /// `names` of sections say where device code lies, and are not asked for where there is none: lld puts them
+    /// far from the section table, behind which a library of LLVM has its symbols (libtriton.so: 32 MB).
+    pub(in crate::device) fn facts(&self, names: bool) -> (HostFacts, Option<&'static str>) {
         self.unread.borrow_mut().clear();
         let mut facts = HostFacts::new(self.format());
         let read = match self.format() {
-            HostFormat::Elf | HostFormat::ElfObject => elf::read(self, &mut facts),
+            HostFormat::Elf | HostFormat::ElfObject => elf::read(self, names, &mut facts),
             HostFormat::Pe => pe::read(self, &mut facts),
             // two bytes are a weak sign: a file that goes on otherwise is no object file
             HostFormat::Coff => pe::read_coff(self, &mut facts).or_else(|_error| {

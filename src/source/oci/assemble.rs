@@ -44,7 +44,8 @@ pub(super) fn assemble(
     let mut found = None;
     if copied {
         let bytes = read(MANIFEST)?.unwrap_or_default();
-        found = Some(copy(&bytes, &reader, at).map_err(|fault| cannot(MANIFEST, fault))?);
+        let document = document(&bytes, None, &json::sha256(&bytes), &reader, at);
+        found = Some(document.map_err(|fault| cannot(MANIFEST, fault))?);
     } else {
         check_version(&reader).map_err(|fault| cannot(LAYOUT, fault))?;
         if let Some(bytes) = read(INDEX)? {
@@ -101,13 +102,19 @@ pub(super) fn is_copied(files: &dyn Files) -> bool {
     })
 }
 
-/// Such a directory holds one manifest, or one index.
-fn copy(bytes: &[u8], reader: &Reader<'_>, at: &Locator) -> Result<Found, Fault> {
-    if Document::of(bytes, None)? == Document::Index {
+/// What one manifest or one index names. `stated` is the type that it is said to be of.
+pub(super) fn document(
+    bytes: &[u8],
+    stated: Option<&str>,
+    digest: &str,
+    reader: &Reader<'_>,
+    at: &Locator,
+) -> Result<Found, Fault> {
+    if Document::of(bytes, stated)? == Document::Index {
         return index::walk(bytes, reader, at);
     }
     let mut found = Found::default();
-    match manifest::read(bytes, reader, at, None, &json::sha256(bytes))? {
+    match manifest::read(bytes, reader, at, None, digest)? {
         Outcome::Image(image) | Outcome::Bare(image) => {
             let parents = Vec::new();
             found.add(0, Candidate { image, parents });

@@ -3,7 +3,11 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
+#[cfg(feature = "registry")]
+use std::sync::Arc;
 
+#[cfg(feature = "registry")]
+use super::remote::RemoteLayer;
 use crate::archive::{Fault, SharedBytes};
 use crate::{MemberName, ProblemKind};
 
@@ -15,6 +19,9 @@ pub enum Blob {
     Bytes(SharedBytes),
     /// A file of a layout.
     File(PathBuf),
+    /// On a registry.
+    #[cfg(feature = "registry")]
+    Remote(Arc<RemoteLayer>),
     /// The member of a stream that has this name there: whoever read the stream saw the bytes as they passed.
     Passed(MemberName),
     /// Nowhere, for this reason.
@@ -37,6 +44,11 @@ impl Blob {
                 let file = File::open(path).map_err(|error| Fault::of(&error))?;
                 Ok(Box::new(BufReader::with_capacity(Self::BUFFER, file)))
             }
+            #[cfg(feature = "registry")]
+            Self::Remote(layer) => {
+                let reader = layer.open()?;
+                Ok(Box::new(BufReader::with_capacity(Self::BUFFER, reader)))
+            }
             Self::Passed(name) => Err(Fault::new(
                 ProblemKind::Io,
                 format!("`{name}` passed by in a stream and cannot be read again"),
@@ -50,7 +62,18 @@ impl Blob {
         match self {
             Self::Bytes(bytes) => Some(bytes.len()),
             Self::File(path) => Some(path.metadata().ok()?.len()),
+            #[cfg(feature = "registry")]
+            Self::Remote(layer) => Some(layer.len()),
             Self::Passed(_) | Self::Absent(_) => None,
+        }
+    }
+
+    /// Whether its bytes come over a network, where reading them twice costs twice.
+    pub fn is_remote(&self) -> bool {
+        match self {
+            #[cfg(feature = "registry")]
+            Self::Remote(_) => true,
+            Self::Bytes(_) | Self::File(_) | Self::Passed(_) | Self::Absent(_) => false,
         }
     }
 
@@ -71,6 +94,8 @@ impl Blob {
                 let path = MemberName::from_bytes(path.as_os_str().as_encoded_bytes());
                 format!("file:{path}")
             }
+            #[cfg(feature = "registry")]
+            Self::Remote(layer) => layer.key(),
             Self::Passed(name) => format!("passed:{name}"),
             Self::Absent(fault) => format!("absent:{fault}"),
         }

@@ -14,34 +14,16 @@ const API_HOST: &str = "registry-1.docker.io";
 #[cfg(feature = "registry")]
 pub(super) const CREDENTIAL_KEY: &str = "https://index.docker.io/v1/";
 
-/// Another name, in references and in the key of its credentials.
+/// Another host of its names, of old.
 const ALIAS: &str = "index.docker.io";
-
-/// Hosts that all mean Docker Hub.
-#[cfg(feature = "registry")]
-const ALIASES: &[&str] = &[NAME, ALIAS, API_HOST];
 
 /// The first part of names of official images, which may be left out.
 pub(super) const OFFICIAL: &str = "library";
 
-/// A name without the registry and the part of it that are meant where none is written.
-pub(super) fn familiar(name: &str) -> &str {
-    let Some((registry, rest)) = name.split_once('/') else {
-        return name;
-    };
-    if ![NAME, ALIAS].contains(&registry) {
-        return name;
-    }
-    match rest.split_once('/') {
-        Some((OFFICIAL, single)) if !single.contains('/') => single,
-        _ => rest,
-    }
-}
-
 /// Whether `host` is one of its names.
 #[cfg(feature = "registry")]
 pub(super) fn is(host: &str) -> bool {
-    ALIASES.contains(&host)
+    [NAME, ALIAS, API_HOST].contains(&host)
 }
 
 /// The host to send requests to for a registry called `name`.
@@ -50,11 +32,39 @@ pub(super) fn api_host(name: &str) -> &str {
     if name == NAME { API_HOST } else { name }
 }
 
+/// A name as people write it: without the registry and the repository that it has where none is written.
+pub(super) fn familiar(name: &str) -> &str {
+    let below = |host: &str| name.strip_prefix(host)?.strip_prefix('/');
+    let Some(rest) = below(NAME).or_else(|| below(ALIAS)) else {
+        return name;
+    };
+    let single = rest
+        .strip_prefix(OFFICIAL)
+        .and_then(|rest| rest.strip_prefix('/'));
+    single
+        .filter(|single| !single.contains('/'))
+        .unwrap_or(rest)
+}
+
 #[cfg(test)]
 mod tests {
     #[cfg(feature = "registry")]
     use super::super::Reference;
     use super::*;
+
+    #[test]
+    fn a_name_loses_what_is_understood() {
+        for (name, short) in [
+            ("docker.io/library/a:1", "a:1"),
+            ("docker.io/lab/a:1", "lab/a:1"),
+            ("index.docker.io/library/a", "a"),
+            ("docker.io/library/a/b", "library/a/b"),
+            ("library/a", "library/a"),
+            ("registry.example/library/a", "registry.example/library/a"),
+        ] {
+            assert_eq!(familiar(name), short);
+        }
+    }
 
     #[cfg(feature = "registry")]
     #[test]
@@ -82,19 +92,5 @@ mod tests {
         // a port makes it another server
         let other: Reference = "docker.io:5000/ubuntu".parse().unwrap();
         assert_eq!(other.repository(), "ubuntu");
-    }
-
-    #[test]
-    fn a_name_loses_what_is_understood() {
-        for (name, short) in [
-            ("docker.io/library/a:1", "a:1"),
-            ("docker.io/lab/a:1", "lab/a:1"),
-            ("index.docker.io/library/a", "a"),
-            ("docker.io/library/a/b", "library/a/b"),
-            ("library/a", "library/a"),
-            ("registry.example/library/a", "registry.example/library/a"),
-        ] {
-            assert_eq!(familiar(name), short);
-        }
     }
 }

@@ -4,6 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use oci_spec::image::Descriptor;
+
 use super::blob::Blob;
 use crate::ProblemKind;
 use crate::archive::Fault;
@@ -20,6 +22,21 @@ pub(super) trait Files {
 
     /// Where the bytes of a large file are, nothing where there is none.
     fn blob(&self, path: &str) -> Option<Blob>;
+
+    /// As [`Files::read_small`], of a file that a descriptor names.
+    fn read_stated(
+        &self,
+        path: &str,
+        _descriptor: &Descriptor,
+        cap: u64,
+    ) -> Result<Option<Vec<u8>>, Fault> {
+        self.read_small(path, cap)
+    }
+
+    /// As [`Files::blob`], of a layer that a descriptor names.
+    fn layer(&self, path: &str, _descriptor: &Descriptor) -> Option<Blob> {
+        self.blob(path)
+    }
 
     /// How many bytes a large file has, where that is known.
     fn size(&self, path: &str) -> Option<u64> {

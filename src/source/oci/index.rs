@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use oci_spec::image::{Descriptor, ImageIndex};
 
 use super::config::UNKNOWN;
-use super::json::{Document, MANIFEST_MAX, Reader, blob_path, parse};
+use super::json::{Document, Reader, manifest_path, parse};
 use super::manifest::{self, Outcome, stated_platform};
 use super::merge::{Candidate, Found};
+use super::names::normal;
 use crate::archive::Fault;
-use crate::{Extent, Locator, MemberName, Problem, ProblemKind};
+use crate::{Extent, Locator, MemberName, ProblemKind};
 
 /// Indexes in each other. BuildKit and containerd write two.
 const DEPTH_MAX: u32 = 4;
@@ -92,7 +93,20 @@ struct Step<'s> {
 impl Step<'_> {
     fn look(self, entry: Todo, todo: &mut Vec<Todo>, found: &mut Found) {
         let no_image = is_no_image(&entry.descriptor);
-        let bytes = match self.reader.blob(&entry.descriptor, MANIFEST_MAX) {
+        if self.is_elsewhere(no_image) {
+            if no_image {
+                found.note(format!(
+                    "left out {}: it says that it is no image",
+                    self.digest
+                ));
+            } else {
+                found
+                    .elsewhere
+                    .push(self.unknown(entry.names, entry.parents));
+            }
+            return;
+        }
+        let bytes = match self.reader.manifest(&entry.descriptor) {
             Ok(Some(bytes)) => bytes,
             Ok(None) if no_image => return,
             Ok(None) => {
@@ -169,13 +183,32 @@ impl Step<'_> {
         Ok(())
     }
 
+    /// Whether only images for one platform are wanted, and this is none. Who runs an image for a platform takes what
+    /// the index says is for it, or else what it says nothing of.
+    fn is_elsewhere(&self, no_image: bool) -> bool {
+        let (wanted, stated) = (&self.reader.platform, &self.platform);
+        match (wanted, stated) {
+            (None, _) => false,
+            (Some(wanted), Some(stated)) => normal(wanted) != normal(stated),
+            (Some(_), None) => no_image,
+        }
+    }
+
     fn unread(&self, fault: Fault, names: Vec<String>, parents: Vec<String>) -> Candidate {
         let digest = self.digest.parse().ok();
-        let path = digest.and_then(|digest| blob_path(self.reader.places, &digest).ok());
+        let path = digest.and_then(|digest| manifest_path(self.reader.places, &digest).ok());
         let path = path.unwrap_or_else(|| self.digest.clone());
         let at = self.at.member(&MemberName::from(path.as_str()));
-        let why: Problem = fault.at(at, Extent::Artifact);
-        let mut image = manifest::unread(self.at, self.platform.clone(), &self.digest, why);
+        let mut candidate = self.unknown(names, parents);
+        candidate
+            .image
+            .problems
+            .push(fault.at(at, Extent::Artifact));
+        candidate
+    }
+
+    fn unknown(&self, names: Vec<String>, parents: Vec<String>) -> Candidate {
+        let mut image = manifest::unknown(self.at, self.platform.clone(), &self.digest);
         image.names = names;
         Candidate { image, parents }
     }

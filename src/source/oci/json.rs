@@ -27,6 +27,8 @@ pub(super) struct Reader<'f> {
     pub(super) files: &'f dyn Files,
     /// Where blobs are.
     pub(super) places: Places,
+    /// The platform for which alone manifests are read; all of them where none is named.
+    pub(super) platform: Option<String>,
     metadata_max: u64,
     left: Cell<u64>,
 }
@@ -38,6 +40,9 @@ pub(super) enum Places {
     Blobs,
     /// `HEX`, and `HEX.manifest.json` for manifests of an index, as skopeo's `dir:` writes them.
     Bare,
+    /// `manifests/DIGEST` and `blobs/DIGEST`, as in the addresses of a registry.
+    #[cfg(feature = "registry")]
+    Registry,
 }
 
 impl<'f> Reader<'f> {
@@ -45,6 +50,7 @@ impl<'f> Reader<'f> {
         Self {
             files,
             places,
+            platform: None,
             metadata_max: limits.metadata_bytes,
             left: Cell::new(TOTAL_MAX),
         }
@@ -53,7 +59,10 @@ impl<'f> Reader<'f> {
     /// The bytes of a file by its path.
     pub(super) fn file(&self, path: &str, cap: u64) -> Result<Option<Vec<u8>>, Fault> {
         let cap = cap.min(self.metadata_max);
-        let bytes = self.files.read_small(path, cap)?;
+        self.counted(self.files.read_small(path, cap)?)
+    }
+
+    fn counted(&self, bytes: Option<Vec<u8>>) -> Result<Option<Vec<u8>>, Fault> {
         if let Some(bytes) = &bytes {
             let left = self.left.get().checked_sub(bytes.len() as u64);
             let left = left.ok_or_else(|| {
@@ -65,21 +74,37 @@ impl<'f> Reader<'f> {
         Ok(bytes)
     }
 
-    /// The bytes of the JSON file that a descriptor names, with size and digest verified.
-    pub(super) fn blob(&self, descriptor: &Descriptor, cap: u64) -> Result<Option<Vec<u8>>, Fault> {
-        let digest = descriptor.digest();
-        let path = blob_path(self.places, digest)?;
+    /// The bytes of the manifest or index that a descriptor names, with size and digest verified.
+    pub(super) fn manifest(&self, descriptor: &Descriptor) -> Result<Option<Vec<u8>>, Fault> {
+        let path = manifest_path(self.places, descriptor.digest())?;
+        if self.places == Places::Bare {
+            let marked = format!("{path}.manifest.json");
+            let found = self.stated(&marked, descriptor, MANIFEST_MAX)?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        self.stated(&path, descriptor, MANIFEST_MAX)
+    }
+
+    /// The bytes of the configuration that a descriptor names, with size and digest verified.
+    pub(super) fn config(&self, descriptor: &Descriptor) -> Result<Option<Vec<u8>>, Fault> {
+        let path = blob_path(self.places, descriptor.digest())?;
+        self.stated(&path, descriptor, CONFIG_MAX)
+    }
+
+    fn stated(
+        &self,
+        path: &str,
+        descriptor: &Descriptor,
+        cap: u64,
+    ) -> Result<Option<Vec<u8>>, Fault> {
+        let cap = cap.min(self.metadata_max);
         if descriptor.size() > cap {
             return Err(too_large(cap));
         }
-        let mut bytes = None;
-        if self.places == Places::Bare {
-            bytes = self.file(&format!("{path}.manifest.json"), cap)?;
-        }
-        if bytes.is_none() {
-            bytes = self.file(&path, cap)?;
-        }
-        let Some(bytes) = bytes else {
+        let bytes = self.files.read_stated(path, descriptor, cap)?;
+        let Some(bytes) = self.counted(bytes)? else {
             return Ok(None);
         };
         if bytes.len() as u64 != descriptor.size() {
@@ -90,7 +115,7 @@ impl<'f> Reader<'f> {
             );
             return Err(Fault::new(ProblemKind::SizeMismatch, detail));
         }
-        verify(digest, &bytes)?;
+        verify(descriptor.digest(), &bytes)?;
         Ok(Some(bytes))
     }
 }
@@ -105,6 +130,18 @@ pub(super) fn blob_path(places: Places, digest: &Digest) -> Result<String, Fault
     Ok(match places {
         Places::Blobs => format!("blobs/{algorithm}/{}", digest.digest()),
         Places::Bare => digest.digest().to_owned(),
+        #[cfg(feature = "registry")]
+        Places::Registry => format!("blobs/{digest}"),
+    })
+}
+
+/// The path of a manifest or an index.
+pub(super) fn manifest_path(places: Places, digest: &Digest) -> Result<String, Fault> {
+    let path = blob_path(places, digest)?;
+    Ok(match places {
+        Places::Blobs | Places::Bare => path,
+        #[cfg(feature = "registry")]
+        Places::Registry => format!("manifests/{digest}"),
     })
 }
 

@@ -6,7 +6,7 @@ use oci_spec::image::{Descriptor, ImageManifest, MediaType};
 
 use super::blob::Blob;
 use super::config::{Read, UNKNOWN};
-use super::json::{CONFIG_MAX, Reader, blob_path, parse};
+use super::json::{Reader, blob_path, parse};
 use super::merge::Candidate;
 use super::{Image, ImageConfig, ImageLayer};
 use crate::archive::Fault;
@@ -65,17 +65,8 @@ pub(super) fn read(
         let detail = format!("{} layers, where {LAYERS_MAX} are looked at", layers.len());
         return Err(Fault::new(ProblemKind::LimitExceeded, detail));
     }
-    let mut image = Image {
-        at: at.clone(),
-        names: Vec::new(),
-        digest: Some(digest.to_owned()),
-        image_id: Some(manifest.config().digest().to_string()),
-        platform,
-        config: ImageConfig::default(),
-        layers: Vec::new(),
-        problems: Vec::new(),
-        notes: Vec::new(),
-    };
+    let mut image = unknown(at, platform, digest);
+    image.image_id = Some(manifest.config().digest().to_string());
     let config = read_config(reader, manifest.config());
     let config_absent =
         matches!(&config, Err((fault, _)) if fault.kind == ProblemKind::MissingBlob);
@@ -103,7 +94,7 @@ pub(super) fn read(
 fn read_config(reader: &Reader<'_>, descriptor: &Descriptor) -> Result<Read, (Fault, MemberName)> {
     let path = blob_path(reader.places, descriptor.digest());
     let path = path.unwrap_or_else(|_| descriptor.digest().to_string());
-    let read = reader.blob(descriptor, CONFIG_MAX).and_then(|bytes| {
+    let read = reader.config(descriptor).and_then(|bytes| {
         let bytes = bytes.ok_or_else(|| {
             let detail = "the configuration of the image is not there";
             Fault::new(ProblemKind::MissingBlob, detail)
@@ -118,7 +109,7 @@ fn find_layer(reader: &Reader<'_>, descriptor: &Descriptor) -> Blob {
         Ok(path) => path,
         Err(fault) => return Blob::Absent(fault),
     };
-    if let Some(blob) = reader.files.blob(&path) {
+    if let Some(blob) = reader.files.layer(&path, descriptor) {
         return blob;
     }
     let urls = descriptor.urls().as_deref().unwrap_or_default();
@@ -138,7 +129,7 @@ fn find_layer(reader: &Reader<'_>, descriptor: &Descriptor) -> Blob {
     Blob::Absent(Fault::new(ProblemKind::ForeignLayer, detail))
 }
 
-fn is_foreign(media_type: &MediaType) -> bool {
+pub(super) fn is_foreign(media_type: &MediaType) -> bool {
     let media_type = media_type.as_ref();
     media_type.contains(".foreign.") || media_type.contains(".nondistributable.")
 }
@@ -216,8 +207,8 @@ pub(super) fn stated_platform(descriptor: &Descriptor) -> Option<String> {
     Some(platform)
 }
 
-/// An image of which nothing could be read, and why.
-pub(super) fn unread(at: &Locator, platform: Option<String>, digest: &str, why: Problem) -> Image {
+/// An image of which nothing is known but its manifest's digest.
+pub(super) fn unknown(at: &Locator, platform: Option<String>, digest: &str) -> Image {
     Image {
         at: at.clone(),
         names: Vec::new(),
@@ -226,7 +217,7 @@ pub(super) fn unread(at: &Locator, platform: Option<String>, digest: &str, why: 
         platform,
         config: ImageConfig::default(),
         layers: Vec::new(),
-        problems: vec![why],
+        problems: Vec::new(),
         notes: Vec::new(),
     }
 }

@@ -25,6 +25,8 @@ pub(super) struct Found {
     present: BTreeSet<usize>,
     /// What is named and not there, by its group.
     pub(super) absent: Vec<(usize, Candidate)>,
+    /// What is named for platforms that are not wanted, and was not read.
+    pub(super) elsewhere: Vec<Candidate>,
     notes: Vec<String>,
 }
 
@@ -42,6 +44,7 @@ impl Found {
     pub(super) fn extend(&mut self, other: Self) {
         let other = other.settle();
         self.candidates.extend(other.candidates);
+        self.elsewhere.extend(other.elsewhere);
         self.notes.extend(other.notes);
     }
 
@@ -75,11 +78,12 @@ impl Found {
         absent.sort();
         let Self {
             candidates,
+            elsewhere,
             mut notes,
             ..
         } = self.settle();
         let mut candidates = merge(candidates);
-        if candidates.is_empty() {
+        if candidates.is_empty() && elsewhere.is_empty() {
             let mut message = format!("there is no image in `{at}`");
             if let Some(note) = notes.first() {
                 message = format!("{message}: {note}");
@@ -100,9 +104,10 @@ impl Found {
             candidates.retain(|_| hits.next().unwrap_or(false));
         }
         if let Some(wanted) = &choice.platform {
-            let (chosen, other): (Vec<_>, Vec<_>) = candidates
+            let (chosen, mut other): (Vec<_>, Vec<_>) = candidates
                 .into_iter()
                 .partition(|candidate| candidate.image.is_for(wanted));
+            other.extend(elsewhere);
             if chosen.is_empty() {
                 return Err(no_such_platform(at, wanted, &other, &absent));
             }

@@ -1,7 +1,7 @@
 //! Container images, opened far enough to say which images there are and what layers each has.
 //!
-//! Responsible for image layouts on disk, for archives of images, and for assembling images out of a stream whose
-//! small members were kept. What is in a layer is another layer's business, and so is verifying it: here only the
+//! Responsible for image layouts on disk, for archives of images, for registries, and for assembling images out of a
+//! stream whose small members were kept. What is in a layer is another layer's business, and so is verifying it: here only the
 //! JSON files are verified.
 //!
 //! Formats: OCI image-spec 1.1 (`image-layout.md`, `image-index.md`, `manifest.md`, `config.md`, `descriptor.md`),
@@ -22,6 +22,8 @@ mod names;
 mod passing;
 #[cfg(feature = "registry")]
 mod registry;
+#[cfg(feature = "registry")]
+mod remote;
 mod saved;
 
 use std::collections::BTreeMap;
@@ -34,6 +36,8 @@ pub use names::{Choice, without_variant};
 pub use passing::Passing;
 #[cfg(feature = "registry")]
 pub use registry::{Access, CredentialOptions, Fetched, Reference, Registry, RemoteBlob};
+#[cfg(feature = "registry")]
+pub use remote::{RemoteLayer, open_remote};
 
 use crate::limits::Limits;
 use crate::{Error, ErrorKind, Locator, Problem};

@@ -58,6 +58,12 @@ impl Registry {
         Ok(self.fetch(reference)?)
     }
 
+    /// The bytes of a manifest of the repository, by its digest.
+    pub(in crate::source::oci) fn manifest_bytes(&self, digest: &Digest) -> Result<Vec<u8>, Fault> {
+        let reference = self.reference().with_digest(digest.clone());
+        Ok(self.fetch(&reference)?.bytes)
+    }
+
     fn fetch(&self, reference: &Reference) -> Result<Fetched, Failure> {
         let wanted = match (reference.digest(), reference.tag()) {
             (Some(digest), _) => digest.as_ref(),
@@ -81,6 +87,15 @@ impl Registry {
         let bytes = response
             .read_small(MANIFEST_MAX)
             .map_err(|error| Failure::of_http(&error))?;
+        if is_schema_1(header.as_deref(), &bytes) {
+            return Err(Failure::new(
+                ProblemKind::UnsupportedCompression,
+                format!(
+                    "{what}: its manifest is of Docker's schema 1, which no tool writes any more"
+                ),
+                "pull it with `docker pull` or `skopeo copy` and push it again, which makes a current manifest",
+            ));
+        }
         let digest =
             check_digest(reference.digest(), claimed.as_deref(), &bytes).map_err(|why| {
                 Failure::damaged(ProblemKind::ChecksumMismatch, format!("{what}: {why}"))
@@ -152,6 +167,18 @@ fn check_digest(
         }
     }
     Ok(found)
+}
+
+/// Whether a manifest is of the format of 2015, which names no configuration.
+fn is_schema_1(header: Option<&str>, bytes: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Version {
+        schema_version: u64,
+    }
+    let own: Result<Version, _> = serde_json::from_slice(bytes);
+    header.is_some_and(|header| header.contains(".distribution.manifest.v1+"))
+        || own.is_ok_and(|own| own.schema_version == 1)
 }
 
 /// The type of a manifest, on which its header and its own words must agree: read as another type, a manifest is
@@ -227,6 +254,21 @@ mod tests {
         assert!(!can_compute(
             &"md5:d41d8cd98f00b204e9800998ecf8427e".parse().unwrap()
         ));
+    }
+
+    #[test]
+    fn the_format_of_2015_is_known_by_its_type_or_by_itself() {
+        let signed = "application/vnd.docker.distribution.manifest.v1+prettyjws";
+        assert!(is_schema_1(Some(signed), b"{}"));
+        assert!(is_schema_1(
+            None,
+            br#"{"schemaVersion": 1, "fsLayers": []}"#
+        ));
+        assert!(!is_schema_1(
+            Some(MANIFEST_TYPES[1]),
+            br#"{"schemaVersion": 2}"#
+        ));
+        assert!(!is_schema_1(None, b"<html>"));
     }
 
     #[test]

@@ -26,6 +26,11 @@ fn both(files: &Files, choice: &Choice) -> Result<Vec<Image>, Error> {
     whole
 }
 
+/// The full name of an image of Docker Hub.
+fn on_hub(name: &str) -> String {
+    format!("{}/{name}", docker_hub::NAME)
+}
+
 #[test]
 fn reads_docker_save_up_to_24() {
     let image = Built::of(&["a", "b"]);
@@ -55,7 +60,7 @@ fn an_index_and_a_list_of_saved_images_that_agree_are_one_image() {
     for image in [Built::of(&["a", "b"]), Built::of(&["a", "b"]).packed()] {
         let mut files = Files::default();
         let mut manifest = named(files.image(&image), "25");
-        manifest["annotations"]["io.containerd.image.name"] = json!("docker.io/lab/x:25");
+        manifest["annotations"]["io.containerd.image.name"] = json!(on_hub("lab/x:25"));
         let files = files.layout(&[manifest.clone()]);
         let files = files.docker(&[Files::docker_25(&image, &["lab/x:25"])]);
         let images = both(&files, &everything()).unwrap();
@@ -90,7 +95,7 @@ fn an_index_and_a_list_of_saved_images_that_differ_are_two_images() {
 fn layers_may_be_links_in_the_archive() {
     let image = Built::of(&["a"]);
     let mut files = Files::default();
-    let mut saved = files.skopeo(&image, &["docker.io/library/x:1"]);
+    let mut saved = files.skopeo(&image, &[&on_hub("library/x:1")]);
     let target = saved["Layers"][0].as_str().unwrap().to_owned();
     files.link("v1/layer.tar", &format!("../{target}"));
     files.members.push((
@@ -108,7 +113,7 @@ fn every_image_of_an_archive_is_there_and_one_can_be_named() {
     let (one, two) = (Built::of(&["a"]), Built::of(&["a", "b"]));
     let mut files = Files::default();
     let saved = [
-        files.skopeo(&one, &["docker.io/lab/one:latest"]),
+        files.skopeo(&one, &[&on_hub("lab/one:latest")]),
         files.skopeo(&two, &["localhost:5000/lab/two:2"]),
     ];
     let files = files.docker(&saved);
@@ -123,7 +128,7 @@ fn every_image_of_an_archive_is_there_and_one_can_be_named() {
     let id = digest(two.config().to_string().as_bytes());
     for (name, image) in [
         ("lab/one:latest", &first),
-        ("docker.io/lab/one:latest", &first),
+        (&on_hub("lab/one:latest"), &first),
         ("lab/one", &first),
         ("latest", &first),
         ("2", &second),
