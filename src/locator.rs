@@ -148,8 +148,28 @@ impl Locator {
     /// The address below this artifact that a report shows as `shown`.
     #[must_use]
     pub fn reported(&self, shown: &str) -> Self {
-        let inner = shown.strip_prefix(self.root.as_str()).unwrap_or(shown);
-        let inner = inner.trim_start_matches([' ', '›']);
+        self.inside(self.without_root(shown))
+    }
+
+    /// The same of an image, whose layers are steps of their own.
+    #[must_use]
+    pub fn reported_in_image(&self, shown: &str) -> Self {
+        let inner = self.without_root(shown);
+        let rest = inner.strip_prefix("layer ").unwrap_or_default();
+        let (number, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+        match number.parse() {
+            Ok(number) => self.layer(number).inside(trimmed(rest)),
+            Err(_) => self.inside(inner),
+        }
+    }
+
+    /// What a report shows behind the name of this artifact.
+    fn without_root<'s>(&self, shown: &'s str) -> &'s str {
+        trimmed(shown.strip_prefix(self.root.as_str()).unwrap_or(shown))
+    }
+
+    /// The address that is shown as `inner` below this.
+    fn inside(&self, inner: &str) -> Self {
         let offset = |text: &str| u64::from_str_radix(text.strip_prefix("@0x")?, 16).ok();
         let (path, offset) = match inner.rsplit_once(' ') {
             Some((path, last)) if offset(last).is_some() => (path, offset(last)),
@@ -207,6 +227,11 @@ impl Locator {
         }
         text
     }
+}
+
+/// Without what stands between two steps.
+fn trimmed(shown: &str) -> &str {
+    shown.trim_start_matches([' ', '›'])
 }
 
 impl fmt::Display for Locator {
@@ -283,6 +308,25 @@ mod tests {
         );
         assert_eq!(nested.path().as_deref(), Some("x.zip › a.so"));
         assert_eq!(root.offset(1).path(), None);
+    }
+
+    #[test]
+    fn layers_of_images_are_found_again_in_what_a_report_shows() {
+        let root = Locator::root(2, "image");
+        for at in [
+            root.clone(),
+            root.layer(12),
+            root.layer(3).offset(16),
+            root.layer(1).member(&"image/a.so".into()),
+            root.layer(1).member(&"lib/a.so".into()).offset(16),
+            root.member(&"blobs/sha256/0".into()),
+            root.member(&"layer x".into()),
+        ] {
+            assert_eq!(root.reported_in_image(&at.to_string()), at);
+        }
+        // elsewhere it is a name as any other
+        let named = root.member(&"layer 3".into());
+        assert_eq!(root.reported("image › layer 3"), named);
     }
 
     #[test]

@@ -95,7 +95,7 @@ pub(super) fn assemble(
     }
     compat.sort_by(|a, b| a.path.cmp(&b.path));
     let platform = image.platform.as_deref();
-    match platform.map(str::parse) {
+    match platform.map(|platform| oci::without_variant(platform).parse()) {
         Some(Ok(platform)) => draft.artifact.platforms.push(platform),
         Some(Err(_)) => draft
             .artifact

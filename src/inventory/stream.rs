@@ -84,8 +84,9 @@ fn walk(
                     passing.keep(&name, bytes);
                     continue;
                 }
-                // an empty layer begins as it ends, with zeros
-                let zeros = member.size >= 1024 && body.head().iter().all(|byte| *byte == 0);
+                // an empty layer begins as it ends, with zeros, or has not even these
+                let zeros = body.head().iter().all(|byte| *byte == 0);
+                let zeros = zeros && (member.size == 0 || member.size >= 1024);
                 if matches!(kind, Some(Kind::Tar | Kind::Gzip | Kind::Zstd)) || zeros {
                     let body = BufReader::with_capacity(CHUNK, body);
                     let stored = Stored::Once(Box::new(body));

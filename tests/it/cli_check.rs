@@ -237,6 +237,7 @@ struct Finding {
     gpu: Option<String>,
     message: String,
     evidence: Vec<String>,
+    layer: Option<serde_json::Value>,
     next_step: String,
     waived: Option<Waived>,
 }

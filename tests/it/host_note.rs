@@ -6,11 +6,12 @@ use smgate::device::ForwardNote;
 use crate::support::elf::Elf;
 use crate::support::{problem_kinds, scan, scan_in};
 
-const SECTION: &str = ".note.cuda.fwd_compatibility";
-/// What libcuda.so 590.44.01 says.
-const OF_590: &str = r#"{"format":1,"CUDA version":"13.1","driver":[535,550,570,575,580,590],"device":[1,2,7,8,9,10,11,12,13,14]}"#;
+pub(crate) const SECTION: &str = ".note.cuda.fwd_compatibility";
+/// What libcuda.so 590.44.01 says: the branches on which it works, and the brands, `geforce` (5) not among them.
+pub(crate) const OF_590: &str = r#"{"format":1,"CUDA version":"13.1","driver":[535,550,570,575,580,590],"device":[1,2,7,8,9,10,11,12,13,14]}"#;
 
-fn note(text: &str) -> Vec<u8> {
+/// A note as the linker lays it out.
+pub(crate) fn note(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     for number in [19, text.len(), 0] {
         bytes.extend(u32::try_from(number).unwrap().to_le_bytes());

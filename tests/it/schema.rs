@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::support::{read, text};
 
 /// Every kind of device image, damaged ones too, in one wheel; beside it a source distribution, a file that is
-/// cut short, and a directory.
+/// cut short, a directory, and an image.
 fn inputs(root: &Path) {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/cuda");
     let mut members = vec![
@@ -72,6 +72,7 @@ fn inputs(root: &Path) {
             .1,
     )
     .unwrap();
+    crate::support_image::rare().write_to(&root.join("image"));
 }
 
 fn wheel(members: &[(String, Vec<u8>)]) -> Vec<u8> {
@@ -140,6 +141,7 @@ const ALL: &[&str] = &[
     "later-3.zip",
     "tree",
     "file:tree/loose.cubin",
+    "oci-dir:image",
 ];
 
 fn strings<'v>(list: &'v Value, field: &str) -> Vec<&'v str> {
@@ -163,7 +165,15 @@ fn the_inventory_of_everything_is_of_its_schema() {
     let artifacts = &inventory["artifacts"];
     assert_eq!(
         strings(artifacts, "kind"),
-        ["wheel", "wheel", "wheel", "sdist", "directory", "file"]
+        [
+            "wheel",
+            "wheel",
+            "wheel",
+            "sdist",
+            "directory",
+            "file",
+            "image"
+        ]
     );
     let libraries = artifacts[0]["libraries"].as_array().unwrap();
     let images: Vec<&Value> = libraries
@@ -182,6 +192,27 @@ fn the_inventory_of_everything_is_of_its_schema() {
             .any(|image| image["kind"].as_str().unwrap().starts_with("unknown-"))
     );
     assert!(!artifacts[0]["problems"].as_array().unwrap().is_empty());
+    let image = &artifacts[6];
+    let config = &image["config"];
+    for list in [
+        &image["names"],
+        &image["hidden"],
+        &image["layers"],
+        &config["env"],
+        &config["compat_configs"],
+    ] {
+        assert!(!list.as_array().unwrap().is_empty(), "{image}");
+    }
+    assert!(config["compat"][0]["note"].is_object(), "{config}");
+    assert!(config["compat"][1]["broken"].is_string(), "{config}");
+    let libraries = image["libraries"].as_array().unwrap();
+    assert!(
+        libraries
+            .iter()
+            .any(|library| library["also"][0].is_string())
+    );
+    assert!(libraries.iter().all(|library| library["layer"].is_string()));
+    assert_eq!(strings(&image["problems"], "kind"), ["foreign-layer"]);
 }
 
 #[test]
@@ -204,6 +235,7 @@ fn the_verdict_on_everything_is_of_its_schema() {
         "waiver-expired",
         "waiver-unused",
         "unreadable",
+        "stale-compat-config",
     ] {
         assert!(codes.contains(&code), "no {code} in {codes:?}");
     }
@@ -213,6 +245,12 @@ fn the_verdict_on_everything_is_of_its_schema() {
         .iter()
         .any(|finding| finding["waived"].is_object());
     assert!(waived, "nothing is waived");
+    let from_layer = findings
+        .as_array()
+        .unwrap()
+        .iter()
+        .any(|finding| finding["layer"].is_object());
+    assert!(from_layer, "no layer is named");
     assert_eq!(report["verdict"], "fail");
 }
 

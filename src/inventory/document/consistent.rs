@@ -7,10 +7,10 @@ use crate::inventory::{Code, Library, Seen};
 use super::ImageSum;
 use super::write::sum_images;
 
-/// The counts of files, against the libraries.
-pub(super) fn seen(seen: Seen, libraries: &[Library]) -> Result<(), String> {
+/// The counts of files, against the libraries and, of an image, the files that are hidden in it.
+pub(super) fn seen(seen: Seen, libraries: &[Library], hidden: usize) -> Result<(), String> {
     let listed = libraries.iter().filter(|library| library.has_device_code());
-    let listed = listed.count() as u64;
+    let listed = (listed.count() + hidden) as u64;
     let Seen {
         files,
         with_device_code,
@@ -18,7 +18,8 @@ pub(super) fn seen(seen: Seen, libraries: &[Library]) -> Result<(), String> {
     } = seen;
     if with_device_code != listed {
         return Err(format!(
-            "`with_device_code` is {with_device_code}, and {listed} of `libraries` have classes of device code"
+            "`with_device_code` is {with_device_code}, and {listed} of `libraries` have classes of device code{}",
+            if hidden > 0 { " or are `hidden`" } else { "" }
         ));
     }
     if with_device_code.saturating_add(unopened) > files {

@@ -44,9 +44,12 @@ impl ArtifactForm {
             with_device_code: self.files.with_device_code,
             unopened: self.files.unopened,
         };
-        consistent::seen(seen, &libraries)
+        let hidden = image.as_ref().map_or(0, |image| image.hidden.len());
+        consistent::seen(seen, &libraries, hidden)
             .map_err(|what| format!("`files` of artifact `{}`: {what}", self.input))?;
-        let problems = self.problems.into_iter().map(|form| form.into_problem(&at));
+        let of_image = kind == ArtifactKind::Image;
+        let problems = self.problems.into_iter();
+        let problems = problems.map(|form| form.into_problem(&at, of_image));
         let platforms = self.platforms.iter().map(|text| text.parse::<Platform>());
         Ok(Artifact {
             kind,
@@ -217,7 +220,7 @@ impl ClassImage {
 }
 
 impl ProblemForm {
-    fn into_problem(self, artifact: &Locator) -> Result<Problem, String> {
+    fn into_problem(self, artifact: &Locator, of_image: bool) -> Result<Problem, String> {
         let kind = find(
             ProblemKind::ALL,
             ProblemKind::id,
@@ -227,7 +230,11 @@ impl ProblemForm {
         let extent = find(Extent::ALL, Extent::id, &self.extent, "an extent")?;
         Ok(Problem::new(
             kind,
-            artifact.reported(&self.at),
+            if of_image {
+                artifact.reported_in_image(&self.at)
+            } else {
+                artifact.reported(&self.at)
+            },
             extent,
             self.detail,
         ))

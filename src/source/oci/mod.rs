@@ -32,7 +32,7 @@ use std::path::Path;
 pub(super) use archive::{Expected, looks_like_image, open_archive_as};
 pub use archive::{is_image_archive, open_archive};
 pub use blob::Blob;
-pub use names::Choice;
+pub use names::{Choice, without_variant};
 pub use passing::Passing;
 #[cfg(feature = "registry")]
 pub use registry::{Access, CredentialOptions, Fetched, Reference, Registry, RemoteBlob};

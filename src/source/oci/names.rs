@@ -70,9 +70,32 @@ pub(super) fn normal(platform: &str) -> String {
     }
 }
 
+/// The operating system and the CPU of a platform, in the spelling of targets: they name no variant, which asks for
+/// a newer CPU of the same kind.
+pub fn without_variant(platform: &str) -> String {
+    let normal = normal(platform);
+    let mut parts = normal.split('/');
+    let (os, arch) = (parts.next(), parts.next());
+    format!("{}/{}", os.unwrap_or_default(), arch.unwrap_or_default())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn targets_name_no_variant() {
+        for (platform, target) in [
+            ("linux/arm64/v8", "linux/arm64"),
+            ("Linux/aarch64", "linux/arm64"),
+            ("linux/amd64/v3", "linux/amd64"),
+            ("linux/x86_64", "linux/amd64"),
+            ("linux/arm/v7", "linux/arm"),
+            ("linux", "linux/"),
+        ] {
+            assert_eq!(without_variant(platform), target);
+        }
+    }
 
     #[test]
     fn the_tag_is_behind_the_last_component() {

@@ -17,6 +17,10 @@ pub(crate) const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 pub(crate) const CONFIG: &str = "application/vnd.oci.image.config.v1+json";
 pub(crate) const LAYER: &str = "application/vnd.oci.image.layer.v1.tar";
 pub(crate) const LAYER_GZIP: &str = "application/vnd.oci.image.layer.v1.tar+gzip";
+pub(crate) const LAYER_ZSTD: &str = "application/vnd.oci.image.layer.v1.tar+zstd";
+pub(crate) const DOCKER_MANIFEST: &str = "application/vnd.docker.distribution.manifest.v2+json";
+pub(crate) const DOCKER_CONFIG: &str = "application/vnd.docker.container.image.v1+json";
+pub(crate) const DOCKER_LAYER: &str = "application/vnd.docker.image.rootfs.diff.tar.gzip";
 
 /// `sha256:…` of bytes.
 pub(crate) fn digest(bytes: &[u8]) -> String {
@@ -38,10 +42,63 @@ pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
+pub(crate) fn zstd(bytes: &[u8]) -> Vec<u8> {
+    zstd::encode_all(bytes, 1).unwrap()
+}
+
+/// Four pieces, each packed by itself, as pigz, bgzip and zstd:chunked write them.
+fn in_pieces(bytes: &[u8], pack: impl Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
+    let pieces = bytes.chunks(bytes.len().div_ceil(4).max(1));
+    pieces.flat_map(pack).collect()
+}
+
+/// How layers are stored, where the form allows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Packing {
+    Plain,
+    Gzip,
+    /// A gzip stream of several members.
+    GzipMembers,
+    Zstd,
+    /// Several zstd frames, and one to skip between them.
+    ZstdFrames,
+    /// zstd that is said to be gzip.
+    Lying,
+}
+
+impl Packing {
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Plain,
+        Self::Gzip,
+        Self::GzipMembers,
+        Self::Zstd,
+        Self::ZstdFrames,
+        Self::Lying,
+    ];
+
+    /// The bytes as stored, with their media type.
+    pub(crate) fn store(self, bytes: &[u8]) -> (Vec<u8>, &'static str) {
+        // the magic number of a frame to skip, the length of its content, the content
+        const SKIPPED: &[u8] = b"\x50\x2a\x4d\x18\x04\0\0\0skip";
+        match self {
+            Self::Plain => (bytes.to_vec(), LAYER),
+            Self::Gzip => (gzip(bytes), LAYER_GZIP),
+            Self::GzipMembers => (in_pieces(bytes, gzip), LAYER_GZIP),
+            Self::Zstd => (zstd(bytes), LAYER_ZSTD),
+            Self::ZstdFrames => {
+                let frames = in_pieces(bytes, |piece| [&zstd(piece), SKIPPED].concat());
+                (frames, LAYER_ZSTD)
+            }
+            Self::Lying => (zstd(bytes), LAYER_GZIP),
+        }
+    }
+}
+
 /// A member of a tar archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Entry {
     File(Vec<u8>),
+    Dir,
     Symlink(String),
     HardLink(String),
 }
@@ -51,9 +108,10 @@ pub(crate) fn tar(members: &[(String, Entry)]) -> Vec<u8> {
     let mut builder = tar::Builder::new(Vec::new());
     for (name, entry) in members {
         let mut header = tar::Header::new_gnu();
-        header.set_mode(0o644);
+        header.set_mode(if *entry == Entry::Dir { 0o755 } else { 0o644 });
         let (kind, body, target) = match entry {
             Entry::File(bytes) => (tar::EntryType::Regular, bytes.as_slice(), None),
+            Entry::Dir => (tar::EntryType::Directory, &[][..], None),
             Entry::Symlink(target) => (tar::EntryType::Symlink, &[][..], Some(target)),
             Entry::HardLink(target) => (tar::EntryType::Link, &[][..], Some(target)),
         };
@@ -92,8 +150,11 @@ pub(crate) struct Image {
     pub(crate) env: Vec<String>,
     /// Tar archives, the lowest first.
     pub(crate) layers: Vec<Vec<u8>>,
-    /// Whether layers are stored with gzip, where the form allows it.
-    pub(crate) packed: bool,
+    /// The build steps that made them; `COPY 0 /` where there is none.
+    pub(crate) steps: Vec<String>,
+    pub(crate) packing: Packing,
+    /// Whether the media types are Docker's.
+    pub(crate) docker: bool,
 }
 
 impl Image {
@@ -108,7 +169,18 @@ impl Image {
                 .iter()
                 .map(|name| layer(&[(name, name.as_bytes())]))
                 .collect(),
-            packed: false,
+            steps: Vec::new(),
+            packing: Packing::Plain,
+            docker: false,
+        }
+    }
+
+    /// An image for `linux/amd64` of these steps, each with its layer.
+    pub(crate) fn built(steps: &[(&str, Vec<u8>)]) -> Self {
+        Self {
+            layers: steps.iter().map(|(_, layer)| layer.clone()).collect(),
+            steps: steps.iter().map(|(step, _)| (*step).to_owned()).collect(),
+            ..Self::of(&[])
         }
     }
 
@@ -117,9 +189,25 @@ impl Image {
         self
     }
 
-    pub(crate) fn packed(mut self) -> Self {
-        self.packed = true;
+    pub(crate) fn packed(self) -> Self {
+        self.packing(Packing::Gzip)
+    }
+
+    pub(crate) fn packing(mut self, packing: Packing) -> Self {
+        self.packing = packing;
         self
+    }
+
+    /// With more variables, `NAME=VALUE`.
+    pub(crate) fn env(mut self, variables: &[&str]) -> Self {
+        self.env.extend(variables.iter().map(|&v| v.to_owned()));
+        self
+    }
+
+    /// With Docker's media types, and gzip, as they have it.
+    pub(crate) fn docker(mut self) -> Self {
+        self.docker = true;
+        self.packed()
     }
 
     /// The configuration, with a step without a layer before each step with one.
@@ -128,7 +216,7 @@ impl Image {
         let steps = (0..self.layers.len()).flat_map(|index| {
             [
                 json!({"created_by": format!("ENV X={index}"), "empty_layer": true}),
-                json!({"created_by": format!("COPY {index} /")}),
+                json!({"created_by": self.step(index)}),
             ]
         });
         let mut config = json!({
@@ -144,6 +232,11 @@ impl Image {
         config
     }
 
+    fn step(&self, index: usize) -> String {
+        let step = self.steps.get(index).cloned();
+        step.unwrap_or_else(|| format!("COPY {index} /"))
+    }
+
     pub(crate) fn platform(&self) -> Value {
         match &self.variant {
             Some(variant) => json!({"os": self.os, "architecture": self.arch, "variant": variant}),
@@ -154,11 +247,15 @@ impl Image {
     /// The layers as a layout stores them, with their media type.
     pub(crate) fn stored(&self) -> Vec<(Vec<u8>, &'static str)> {
         let stored = self.layers.iter().map(|layer| {
-            if self.packed {
-                (gzip(layer), LAYER_GZIP)
-            } else {
-                (layer.clone(), LAYER)
-            }
+            let (bytes, media_type) = self.packing.store(layer);
+            (
+                bytes,
+                if self.docker {
+                    DOCKER_LAYER
+                } else {
+                    media_type
+                },
+            )
         });
         stored.collect()
     }
@@ -211,24 +308,33 @@ impl Files {
 
     /// Adds an image with its manifest; gives the manifest's descriptor.
     pub(crate) fn image(&mut self, image: &Image) -> Value {
-        let config = self.json(&image.config(), CONFIG);
+        let (config_type, manifest_type) = if image.docker {
+            (DOCKER_CONFIG, DOCKER_MANIFEST)
+        } else {
+            (CONFIG, MANIFEST)
+        };
+        let config = self.json(&image.config(), config_type);
         let layers: Vec<Value> = image
             .stored()
             .iter()
             .map(|(bytes, media_type)| self.blob(bytes, media_type))
             .collect();
-        self.manifest(&config, &layers)
+        self.manifest_as(manifest_type, &config, &layers)
     }
 
     /// Adds a manifest of what was added before; gives its descriptor.
     pub(crate) fn manifest(&mut self, config: &Value, layers: &[Value]) -> Value {
+        self.manifest_as(MANIFEST, config, layers)
+    }
+
+    fn manifest_as(&mut self, media_type: &str, config: &Value, layers: &[Value]) -> Value {
         let manifest = json!({
             "schemaVersion": 2,
-            "mediaType": MANIFEST,
+            "mediaType": media_type,
             "config": config,
             "layers": layers,
         });
-        self.json(&manifest, MANIFEST)
+        self.json(&manifest, media_type)
     }
 
     /// Adds an index of manifests; gives its descriptor.

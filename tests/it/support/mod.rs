@@ -7,6 +7,7 @@ pub(crate) mod cubin;
 pub(crate) mod elf;
 pub(crate) mod fatbin;
 pub(crate) mod image;
+pub(crate) mod layer;
 pub(crate) mod oracle_text;
 #[cfg(feature = "registry")]
 pub(crate) mod registry;
