@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use sha2::{Digest as _, Sha256};
 
 use crate::archive::{Fault, SharedBytes, Zip};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::limits::{LimitHit, Limits};
 use crate::locator::Locator;
-use crate::problem::Extent;
+use crate::problem::{Extent, ProblemKind};
 use crate::source::oci::Blob;
 use crate::source::{self, SourceSpec};
 use crate::tables::Tables;
@@ -166,16 +166,17 @@ pub fn scan_with(
             Planned::Images(images) => {
                 for (image, numbers) in images {
                     let scans = numbers.iter().map(|number| {
+                        let unread = || Fault::new(ProblemKind::Io, "the layer was not read");
                         let scan = scans.get(*number).and_then(Clone::clone);
-                        scan.expect("a job has read every layer")
+                        scan.unwrap_or_else(|| Arc::new(layer::absent(unread(), &run.means)))
                     });
                     let scans: Vec<_> = scans.collect();
                     artifacts.push(image::assemble(image, &scans, &problems, tables, limits));
                 }
             }
             Planned::Stream => {
-                let stream = streamed.remove(&index);
-                for (image, scans) in stream.expect("a job has read it to its end")? {
+                let unread = || Error::new(ErrorKind::Input, "an archive of images was not read");
+                for (image, scans) in streamed.remove(&index).ok_or_else(unread)?? {
                     artifacts.push(image::assemble(image, &scans, &[], tables, limits));
                 }
             }

@@ -31,7 +31,7 @@ impl Read {
         let history = read.history().iter().flatten();
         let created_by = history
             .filter(|step| step.empty_layer() != Some(true))
-            .map(|step| step.created_by().clone().unwrap_or_default());
+            .map(|step| without_arguments(step.created_by().as_deref().unwrap_or_default()));
         Ok(Self {
             config: ImageConfig {
                 os: said(read.os().to_string()),
@@ -77,5 +77,60 @@ impl Read {
     }
 }
 
+/// A build step without the values of its arguments, which builders write before the shell (`RUN |1 TOKEN=x /bin/sh -c
+/// make`): they are often secrets, and reports are often public.
+fn without_arguments(step: &str) -> String {
+    const LEFT_OUT: &str = "(arguments)";
+    let is_count = |rest: &str| {
+        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        digits > 0 && rest.get(digits..).is_some_and(|rest| rest.starts_with(' '))
+    };
+    let bars = step.match_indices('|').map(|(at, _)| at);
+    let mut bars = bars.filter(|at| {
+        let before = step.get(..*at).unwrap_or_default().trim();
+        matches!(before, "" | "RUN") && step.get(at + 1..).is_some_and(is_count)
+    });
+    let Some(bar) = bars.next() else {
+        return step.to_owned();
+    };
+    let (head, rest) = step.split_at(bar);
+    // a value may hold the name of a shell: the last that is called is the one
+    let shells = [
+        "/bin/sh -c ",
+        "/bin/bash -c ",
+        "/bin/bash -o pipefail -c ",
+        "cmd /S /C ",
+    ];
+    let command = shells.iter().filter_map(|shell| rest.rfind(shell)).max();
+    let command = command.and_then(|at| rest.get(at..)).unwrap_or_default();
+    format!("{head}{LEFT_OUT} {command}").trim_end().to_owned()
+}
+
 /// The platform of what is no image, as BuildKit writes it.
 pub(super) const UNKNOWN: &str = "unknown/unknown";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_build_arguments_are_left_out() {
+        for (step, expected) in [
+            (
+                "RUN |2 TOKEN=hunter2 B=c d /bin/sh -c pip install torch # buildkit",
+                "RUN (arguments) /bin/sh -c pip install torch # buildkit",
+            ),
+            (
+                "|1 TOKEN=hunter2 /bin/sh -c make",
+                "(arguments) /bin/sh -c make",
+            ),
+            ("|1 TOKEN=hunter2 python setup.py", "(arguments)"),
+            ("/bin/sh -c a | 1 b", "/bin/sh -c a | 1 b"),
+            ("RUN /bin/sh -c cat x |1 y", "RUN /bin/sh -c cat x |1 y"),
+            ("COPY . /app # buildkit", "COPY . /app # buildkit"),
+            ("", ""),
+        ] {
+            assert_eq!(without_arguments(step), expected);
+        }
+    }
+}
