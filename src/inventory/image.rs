@@ -185,14 +185,19 @@ impl FilePlace {
 struct Merged<'s> {
     at: Locator,
     scans: &'s [Arc<LayerScan>],
-    squashed: Squashed,
+    squashed: Squashed<'s>,
     /// Where each file of interest is.
     places: BTreeMap<FileId, FilePlace>,
     assigned: Assigned,
 }
 
 impl<'s> Merged<'s> {
-    fn new(at: &Locator, scans: &'s [Arc<LayerScan>], squashed: Squashed, limits: &Limits) -> Self {
+    fn new(
+        at: &Locator,
+        scans: &'s [Arc<LayerScan>],
+        squashed: Squashed<'s>,
+        limits: &Limits,
+    ) -> Self {
         let of_interest: HashSet<FileId> = scans
             .iter()
             .enumerate()
@@ -336,7 +341,7 @@ impl<'s> Merged<'s> {
 struct FinalTree<'s> {
     files: &'s [(&'s [u8], FileId)],
     scans: &'s [Arc<LayerScan>],
-    squashed: &'s Squashed,
+    squashed: &'s Squashed<'s>,
 }
 
 impl Tree for FinalTree<'_> {

@@ -7,6 +7,7 @@
 //! stands in its own layer; the way to a path leads through links of directories, inside the root; what stands at a
 //! path is replaced, and only a directory over a directory keeps what is in it.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 
 use super::layer::{Entry, EntryKind, PATH_MAX, clean, split_last};
@@ -21,15 +22,18 @@ pub(super) struct FileId {
 /// Links that are followed on one way, as Linux does.
 const LINKS_MAX: u32 = 40;
 
+/// Steps on all ways to all files of an image; a million files ten directories deep take a fifth of it.
+const STEPS_MAX: u64 = 50_000_000;
+
 /// A place of the tree.
 type NodeId = usize;
 
 const ROOT: NodeId = 0;
 
 #[derive(Debug)]
-enum Node {
-    Dir(BTreeMap<Box<[u8]>, NodeId>),
-    Symlink(Box<[u8]>),
+enum Node<'e> {
+    Dir(BTreeMap<&'e [u8], NodeId>),
+    Symlink(&'e [u8]),
     File(FileId),
     Other,
 }
@@ -54,9 +58,11 @@ pub(super) struct Stuck {
 
 /// The final file system of an image.
 #[derive(Debug)]
-pub(super) struct Squashed {
-    nodes: Vec<Node>,
+pub(super) struct Squashed<'e> {
+    nodes: Vec<Node<'e>>,
     nodes_max: usize,
+    /// Steps on ways that may still be made: links can lead anywhere and back.
+    steps: Cell<u64>,
     layer: usize,
     /// Files that a layer took away or replaced, and which layer did.
     gone: HashMap<FileId, usize>,
@@ -69,10 +75,11 @@ pub(super) struct Squashed {
 pub(super) fn squash<'e>(
     layers: impl IntoIterator<Item = &'e [Entry]>,
     nodes_max: usize,
-) -> Squashed {
+) -> Squashed<'e> {
     let mut tree = Squashed {
         nodes: vec![Node::Dir(BTreeMap::new())],
         nodes_max,
+        steps: Cell::new(STEPS_MAX),
         layer: 0,
         gone: HashMap::new(),
         stuck: Vec::new(),
@@ -91,7 +98,10 @@ pub(super) fn squash<'e>(
             match tree.put(entry, file) {
                 Ok(()) => {}
                 Err(NoWay::Full) => {
-                    tree.stick(file, "the image has more files than a run may look at");
+                    tree.stick(
+                        file,
+                        "the image has more files, or longer ways to them, than a run may look at",
+                    );
                     return tree;
                 }
                 Err(NoWay::Loop) => tree.stick(file, "the links on its way lead in a circle"),
@@ -104,28 +114,29 @@ pub(super) fn squash<'e>(
     tree
 }
 
-impl Squashed {
+impl<'e> Squashed<'e> {
     /// The paths of each file that is there and `wanted`, sorted.
     pub(super) fn visible(
         &self,
         wanted: impl Fn(FileId) -> bool,
     ) -> BTreeMap<FileId, Vec<Box<[u8]>>> {
         let mut found: BTreeMap<FileId, Vec<Box<[u8]>>> = BTreeMap::new();
-        let mut pending: Vec<(NodeId, Vec<u8>)> = vec![(ROOT, Vec::new())];
-        while let Some((node, path)) = pending.pop() {
+        // each with its name, and with the bytes of the path that its directory takes
+        let mut pending: Vec<(NodeId, &[u8], usize)> = vec![(ROOT, b"", 0)];
+        let mut path: Vec<u8> = Vec::new();
+        while let Some((node, name, parent)) = pending.pop() {
+            path.truncate(parent);
+            if !path.is_empty() {
+                path.push(b'/');
+            }
+            path.extend_from_slice(name);
             match self.nodes.get(node) {
                 Some(Node::Dir(children)) => {
-                    pending.extend(children.iter().map(|(name, child)| {
-                        let mut path = path.clone();
-                        if !path.is_empty() {
-                            path.push(b'/');
-                        }
-                        path.extend_from_slice(name);
-                        (*child, path)
-                    }));
+                    let here = path.len();
+                    pending.extend(children.iter().map(|(name, child)| (*child, *name, here)));
                 }
                 Some(Node::File(file)) if wanted(*file) => {
-                    found.entry(*file).or_default().push(path.into());
+                    found.entry(*file).or_default().push(path.as_slice().into());
                 }
                 _ => {}
             }
@@ -146,7 +157,7 @@ impl Squashed {
         let path = clean(path)?;
         let (parent, name) = split_last(&path);
         let way = self.find(parent).ok()?;
-        let mut parts: Vec<&[u8]> = way.iter().skip(1).map(|(_, name)| &name[..]).collect();
+        let mut parts: Vec<&[u8]> = way.iter().skip(1).map(|(_, name)| *name).collect();
         parts.push(name);
         Some(parts.join(&b'/'))
     }
@@ -155,7 +166,7 @@ impl Squashed {
         self.stuck.push(Stuck { file, why });
     }
 
-    fn take_away(&mut self, entry: &Entry) {
+    fn take_away(&mut self, entry: &'e Entry) {
         match entry.kind {
             EntryKind::Whiteout => {
                 let (parent, name) = split_last(&entry.path);
@@ -201,7 +212,7 @@ impl Squashed {
         }
     }
 
-    fn put(&mut self, entry: &Entry, file: FileId) -> Result<(), NoWay> {
+    fn put(&mut self, entry: &'e Entry, file: FileId) -> Result<(), NoWay> {
         let node = match &entry.kind {
             EntryKind::Whiteout => return Ok(()),
             EntryKind::Opaque => {
@@ -212,7 +223,7 @@ impl Squashed {
             EntryKind::Dir => None,
             EntryKind::File => Some(Node::File(file)),
             EntryKind::Special => Some(Node::Other),
-            EntryKind::Symlink(target) => Some(Node::Symlink(target.clone())),
+            EntryKind::Symlink(target) => Some(Node::Symlink(target)),
             EntryKind::HardLink(target) => Some(self.linked(target)?),
         };
         let (parent, name) = split_last(&entry.path);
@@ -228,16 +239,22 @@ impl Squashed {
     }
 
     /// Another node for what stands at a path, which is not followed where it is a link itself.
-    fn linked(&self, target: &[u8]) -> Result<Node, NoWay> {
+    fn linked(&self, target: &[u8]) -> Result<Node<'e>, NoWay> {
         let (parent, name) = split_last(target);
         let way = self.find(parent)?;
         let node = last(&way).and_then(|dir| self.child(dir, name));
         match node.and_then(|node| self.nodes.get(node)) {
             Some(Node::File(file)) => Ok(Node::File(*file)),
-            Some(Node::Symlink(target)) => Ok(Node::Symlink(target.clone())),
+            Some(Node::Symlink(target)) => Ok(Node::Symlink(target)),
             Some(Node::Other) => Ok(Node::Other),
             Some(Node::Dir(_)) | None => Err(NoWay::Missing),
         }
+    }
+
+    fn step(&self) -> Result<(), NoWay> {
+        let left = self.steps.get().checked_sub(1).ok_or(NoWay::Full)?;
+        self.steps.set(left);
+        Ok(())
     }
 
     fn child(&self, dir: NodeId, name: &[u8]) -> Option<NodeId> {
@@ -248,14 +265,14 @@ impl Squashed {
     }
 
     /// Puts a node into a directory, in place of what has its name.
-    fn place(&mut self, dir: NodeId, name: &[u8], node: Node) -> Result<NodeId, NoWay> {
+    fn place(&mut self, dir: NodeId, name: &'e [u8], node: Node<'e>) -> Result<NodeId, NoWay> {
         let id = self.nodes.len();
         if id >= self.nodes_max {
             return Err(NoWay::Full);
         }
         self.nodes.push(node);
         let before = match self.nodes.get_mut(dir) {
-            Some(Node::Dir(children)) => children.insert(name.into(), id),
+            Some(Node::Dir(children)) => children.insert(name, id),
             _ => None,
         };
         if let Some(before) = before {
@@ -265,18 +282,19 @@ impl Squashed {
     }
 
     /// The directory at a path; what is missing of it is made.
-    fn make(&mut self, path: &[u8]) -> Result<NodeId, NoWay> {
+    fn make(&mut self, path: &'e [u8]) -> Result<NodeId, NoWay> {
         let mut way = Way::new(path);
         while let Some(name) = way.next() {
             let dir = way.dir();
-            let child = self.child(dir, &name);
+            self.step()?;
+            let child = self.child(dir, name);
             let child = match child.and_then(|node| Some((node, self.nodes.get(node)?))) {
                 Some((node, Node::Dir(_))) => node,
                 Some((_, Node::Symlink(target))) => {
                     way.follow(target)?;
                     continue;
                 }
-                _ => self.place(dir, &name, Node::Dir(BTreeMap::new()))?,
+                _ => self.place(dir, name, Node::Dir(BTreeMap::new()))?,
             };
             way.enter(child, name);
         }
@@ -284,10 +302,11 @@ impl Squashed {
     }
 
     /// The directories on the way to the one at `path`, the root first.
-    fn find(&self, path: &[u8]) -> Result<Passed, NoWay> {
+    fn find<'p>(&'p self, path: &'p [u8]) -> Result<Passed<'p>, NoWay> {
         let mut way = Way::new(path);
         while let Some(name) = way.next() {
-            let child = self.child(way.dir(), &name).ok_or(NoWay::Missing)?;
+            self.step()?;
+            let child = self.child(way.dir(), name).ok_or(NoWay::Missing)?;
             match self.nodes.get(child) {
                 Some(Node::Dir(_)) => way.enter(child, name),
                 Some(Node::Symlink(target)) => way.follow(target)?,
@@ -298,25 +317,25 @@ impl Squashed {
     }
 }
 
-fn last(way: &Passed) -> Option<NodeId> {
+fn last(way: &Passed<'_>) -> Option<NodeId> {
     way.last().map(|(node, _)| *node)
 }
 
 /// Directories on a way, each with its name, the root first.
-type Passed = Vec<(NodeId, Box<[u8]>)>;
+type Passed<'p> = Vec<(NodeId, &'p [u8])>;
 
 /// A way through the tree.
-struct Way {
-    passed: Passed,
+struct Way<'p> {
+    passed: Passed<'p>,
     /// Names that are still to be entered, the next one last.
-    ahead: Vec<Box<[u8]>>,
+    ahead: Vec<&'p [u8]>,
     links: u32,
 }
 
-impl Way {
-    fn new(path: &[u8]) -> Self {
+impl<'p> Way<'p> {
+    fn new(path: &'p [u8]) -> Self {
         let mut way = Self {
-            passed: vec![(ROOT, Box::default())],
+            passed: vec![(ROOT, b"")],
             ahead: Vec::new(),
             links: 0,
         };
@@ -324,19 +343,18 @@ impl Way {
         way
     }
 
-    fn add(&mut self, path: &[u8]) {
-        let names = path.split(|byte| *byte == b'/').rev();
-        self.ahead.extend(names.map(Box::from));
+    fn add(&mut self, path: &'p [u8]) {
+        self.ahead.extend(path.split(|byte| *byte == b'/').rev());
     }
 
     fn dir(&self) -> NodeId {
         last(&self.passed).unwrap_or(ROOT)
     }
 
-    fn next(&mut self) -> Option<Box<[u8]>> {
+    fn next(&mut self) -> Option<&'p [u8]> {
         loop {
             let name = self.ahead.pop()?;
-            match &name[..] {
+            match name {
                 b".." if self.passed.len() > 1 => {
                     self.passed.pop();
                 }
@@ -346,11 +364,11 @@ impl Way {
         }
     }
 
-    fn enter(&mut self, node: NodeId, name: Box<[u8]>) {
+    fn enter(&mut self, node: NodeId, name: &'p [u8]) {
         self.passed.push((node, name));
     }
 
-    fn follow(&mut self, target: &[u8]) -> Result<(), NoWay> {
+    fn follow(&mut self, target: &'p [u8]) -> Result<(), NoWay> {
         self.links += 1;
         if self.links > LINKS_MAX || target.len() > PATH_MAX {
             return Err(NoWay::Loop);

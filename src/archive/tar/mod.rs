@@ -15,7 +15,7 @@ use std::io::{self, Read};
 
 use tar::{EntryType, Header};
 
-use self::extended::Extended;
+use self::extended::{Extended, Records};
 pub use self::listed::{Listed, list};
 use super::fault::Fault;
 use crate::ProblemKind;
@@ -77,7 +77,7 @@ pub struct Tar<R> {
     padding: u64,
     members: u64,
     members_max: u64,
-    global: Extended,
+    global: Records,
     end: Option<TarEnd>,
 }
 
@@ -91,7 +91,7 @@ impl<R: Read> Tar<R> {
             padding: 0,
             members: 0,
             members_max,
-            global: Extended::default(),
+            global: Records::default(),
             end: None,
         }
     }
@@ -125,7 +125,7 @@ impl<R: Read> Tar<R> {
                 self.begin_body(size, offset)?;
                 let bytes = self.small_body(offset)?;
                 match kind {
-                    EntryType::XGlobalHeader => self.global.take_records(&bytes, offset)?,
+                    EntryType::XGlobalHeader => self.global = Records::parse(&bytes, offset)?,
                     EntryType::XHeader => extended.take_records(&bytes, offset)?,
                     EntryType::GNULongName => extended.take_long_name(&bytes),
                     _ => extended.take_long_link(&bytes),
@@ -133,7 +133,7 @@ impl<R: Read> Tar<R> {
                 continue;
             }
             // a label of the archive, no member
-            if header.as_bytes().get(156) == Some(&b'V') {
+            if header.as_bytes().get(156) == Some(&b'V') && size == 0 {
                 self.begin_body(size, offset)?;
                 continue;
             }
@@ -167,7 +167,7 @@ impl<R: Read> Tar<R> {
         size: u64,
         offset: u64,
     ) -> Result<(TarMember, u64), Fault> {
-        let extended = extended.over(&self.global);
+        let extended = extended.replaced(&self.global);
         let mut doubt = extended.doubt;
         let size = extended.size.unwrap_or(size);
         let name = extended

@@ -127,6 +127,26 @@ fn extended_headers_replace_name_and_size() {
 }
 
 #[test]
+fn values_of_records_may_hold_line_feeds() {
+    let body = [
+        pax(&[
+            ("SCHILY.xattr.security.capability", "\u{1}\n\0x=\n"),
+            ("path", "a\nb.so"),
+        ]),
+        raw(b'0', b"short", 1, b"x"),
+        END.to_vec(),
+    ]
+    .concat();
+    assert_eq!(walk(&body).0, [seen("a\nb.so", TarKind::File, b"x")]);
+}
+
+#[test]
+fn a_label_with_bytes_is_no_label() {
+    let body = [raw(b'V', b"lib.so", 3, b"abc"), END.to_vec()].concat();
+    assert_eq!(walk(&body).0[0].1, TarKind::Unsupported);
+}
+
+#[test]
 fn what_is_not_read_is_skipped() {
     let bytes = archive(|builder| {
         file(builder, "big", &vec![1; 200_000]);
@@ -168,6 +188,32 @@ fn says_where_readers_disagree() {
     assert!(doubt(one).is_some(), "two names");
     let same = [pax(&[("path", "one")]), long, raw(b'0', b"a", 0, b"")].concat();
     assert_eq!(doubt(same), None);
+    // Go takes the second and its own name, others the first's
+    let twice = [
+        pax(&[("path", "two")]),
+        pax(&[("mtime", "1")]),
+        raw(b'0', b"a", 0, b""),
+    ]
+    .concat();
+    assert!(doubt(twice).is_some(), "two headers");
+    // GNU tar takes it for all members, Go for none
+    let mut for_all = pax(&[("path", "two")]);
+    for_all[156] = b'g';
+    let mut header = Header::new_old();
+    header.as_mut_bytes().copy_from_slice(&for_all[..BLOCK]);
+    header.set_cksum();
+    for_all[..BLOCK].copy_from_slice(header.as_bytes());
+    assert!(
+        doubt([for_all, raw(b'0', b"a", 0, b"")].concat()).is_some(),
+        "for all"
+    );
+    let label = doubt(
+        raw(b'V', b"label", 0, b"")
+            .into_iter()
+            .chain(raw(b'0', b"a", 0, b""))
+            .collect(),
+    );
+    assert_eq!(label, None);
 }
 
 #[test]

@@ -34,6 +34,15 @@ pub(in crate::inventory) enum EntryKind {
 }
 
 impl Entry {
+    /// Bytes that it holds.
+    pub(super) fn held_bytes(&self) -> usize {
+        let target = match &self.kind {
+            EntryKind::Symlink(target) | EntryKind::HardLink(target) => target.len(),
+            _ => 0,
+        };
+        size_of::<Self>() + self.path.len() + target
+    }
+
     /// The change that a member of a layer's archive makes; nothing for what AUFS keeps for itself.
     ///
     /// # Errors
@@ -55,6 +64,9 @@ impl Entry {
             return Ok(None);
         }
         if let Some(gone) = name.strip_prefix(b".wh.").filter(|gone| !gone.is_empty()) {
+            if matches!(gone, b"." | b"..") {
+                return Err("a whiteout of no name, which runtimes refuse");
+            }
             let path = [parent, gone].join(&b'/');
             return Ok(Some(Self {
                 path: clean(&path).ok_or(NUL)?.into(),
@@ -64,7 +76,7 @@ impl Entry {
         let kind = match &member.kind {
             TarKind::File | TarKind::Unsupported => EntryKind::File,
             TarKind::Dir => EntryKind::Dir,
-            TarKind::Symlink(target) => EntryKind::Symlink(target.as_slice().into()),
+            TarKind::Symlink(target) => EntryKind::Symlink(without_dots(target).into()),
             TarKind::HardLink(target) => EntryKind::HardLink(clean(target).ok_or(NUL)?.into()),
             TarKind::Special => EntryKind::Special,
         };
@@ -72,6 +84,18 @@ impl Entry {
             path: path.into(),
             kind,
         }))
+    }
+}
+
+/// The target of a link without what says nothing.
+fn without_dots(target: &[u8]) -> Vec<u8> {
+    let parts = target.split(|byte| *byte == b'/');
+    let parts: Vec<&[u8]> = parts.filter(|part| !matches!(*part, b"" | b".")).collect();
+    let path = parts.join(&b'/');
+    if target.starts_with(b"/") {
+        [b"/", path.as_slice()].concat()
+    } else {
+        path
     }
 }
 
@@ -138,6 +162,8 @@ mod tests {
         }
         assert!(of(&"a/".repeat(3000), TarKind::Dir).is_err());
         assert!(of("a\0b", TarKind::File).is_err());
+        assert!(of("a/.wh..", TarKind::File).is_err());
+        assert!(of("a/.wh...", TarKind::File).is_err());
     }
 
     #[test]

@@ -36,6 +36,11 @@ use kept::Kept;
 
 pub(super) use entries::{Entry, EntryKind, PATH_MAX, clean, split_last};
 
+/// Bytes of names, and of targets of links, that are kept of a layer.
+const ENTRIES_MAX: usize = 96 << 20;
+/// Members that are reported as not taken.
+const REFUSED_MAX: usize = 1000;
+
 /// Opens a layer's bytes as they are stored.
 pub(super) type Open<'a> = dyn Fn() -> Result<Box<dyn BufRead + Send>, Fault> + Sync + 'a;
 
@@ -124,6 +129,8 @@ struct Scanning<'a> {
     root: Locator,
     problems: Problems,
     pending: Vec<Pending>,
+    /// Bytes of the names in `scan.entries`.
+    entry_bytes: usize,
     buffer: Vec<u8>,
     scan: LayerScan,
 }
@@ -135,6 +142,7 @@ impl<'a> Scanning<'a> {
             root: Locator::root(0, ""),
             problems: Problems::new(),
             pending: Vec::new(),
+            entry_bytes: 0,
             buffer: vec![0; CHUNK],
             scan: LayerScan {
                 entries: Vec::new(),
@@ -171,15 +179,25 @@ impl<'a> Scanning<'a> {
     fn member(&mut self, member: &TarMember, tar: &mut Tar<&mut Pipe>, again: bool) {
         let at = self.root.member(&MemberName::from_bytes(&member.name));
         let entry = match Entry::of(member) {
-            Ok(Some(entry)) => entry,
-            Ok(None) => return,
-            Err(why) => {
-                let kind = ProblemKind::MalformedArchive;
-                let problem = Problem::new(kind, at, Extent::Member, why);
-                self.scan.layer_problems.push(problem);
-                return;
-            }
+            Ok(entry) => entry,
+            Err(why) => return self.refused(at, ProblemKind::MalformedArchive, why),
         };
+        let takes_away = !matches!(
+            entry.as_ref().map(|entry| &entry.kind),
+            Some(kind) if !matches!(kind, EntryKind::Whiteout | EntryKind::Opaque)
+        );
+        // what another reader would take for a file is not read here
+        let hides =
+            (takes_away && member.size > 0).then_some("a whiteout that has bytes of its own");
+        if let Some(doubt) = hides.or(member.doubt.filter(|_| takes_away)) {
+            self.refused(at.clone(), ProblemKind::HeaderMismatch, doubt);
+        }
+        let Some(entry) = entry else { return };
+        self.entry_bytes += entry.held_bytes();
+        if self.entry_bytes > ENTRIES_MAX {
+            let detail = "the layer has more bytes of names than are kept";
+            return self.refused(at, ProblemKind::LimitExceeded, detail);
+        }
         let index = self.scan.entries.len();
         let path = MemberName::from_bytes(&entry.path);
         let at = self.root.member(&path);
@@ -213,6 +231,15 @@ impl<'a> Scanning<'a> {
             at,
         };
         self.file(file, tar, again);
+    }
+
+    /// Reports a member that is not taken as it stands.
+    fn refused(&mut self, at: Locator, kind: ProblemKind, why: &str) {
+        // one more says no more, and there may be a million
+        if self.scan.layer_problems.len() < REFUSED_MAX {
+            let problem = Problem::new(kind, at, Extent::Member, why);
+            self.scan.layer_problems.push(problem);
+        }
     }
 
     /// Keeps the metadata of a package.

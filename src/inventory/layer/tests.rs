@@ -254,3 +254,19 @@ fn a_limit_that_is_reached_is_a_problem_of_the_layer() {
     let scan = scan(Stored::Once(Box::new(reader)), None, &means(limits));
     assert_eq!(scan.layer_problems[0].kind, ProblemKind::LimitExceeded);
 }
+
+#[test]
+fn what_another_reader_would_take_for_a_file_is_no_whiteout_unseen() {
+    let fixture = read_file(&Path::new(FIXTURES).join("cubin_118_sm_80.cubin"));
+    // `.wh..wh.` is what AUFS keeps for itself
+    for name in ["lib/.wh.a.cubin", ".wh..wh.x", "lib/.wh..wh..opq"] {
+        let scan = again(&tar(&[(name, &fixture)]));
+        assert_eq!(
+            scan.layer_problems[0].kind,
+            ProblemKind::HeaderMismatch,
+            "{name}"
+        );
+        let empty = again(&tar(&[(name, b"")]));
+        assert!(empty.layer_problems.is_empty(), "{name}");
+    }
+}

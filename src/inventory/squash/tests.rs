@@ -24,8 +24,10 @@ fn layer(lines: &[&str]) -> Vec<Entry> {
         .collect()
 }
 
-fn run(layers: &[&[&str]]) -> (Vec<String>, Vec<(usize, usize)>, Squashed) {
+fn run(layers: &[&[&str]]) -> (Vec<String>, Vec<(usize, usize)>, Squashed<'static>) {
     let layers: Vec<Vec<Entry>> = layers.iter().map(|lines| layer(lines)).collect();
+    // the tree borrows them, for as long as the test runs
+    let layers: &'static [Vec<Entry>] = layers.leak();
     let tree = squash(layers.iter().map(Vec::as_slice), 1000);
     let mut paths: Vec<String> = tree
         .visible(|_| true)
@@ -146,4 +148,21 @@ fn circles_and_bombs_end() {
     let deep = format!("f {}", "d/".repeat(1500));
     let (_, _, tree) = run(&[&[&deep, "f later"]]);
     assert_eq!(tree.stuck.len(), 1, "{:?}", tree.stuck);
+}
+
+#[test]
+fn the_work_of_all_ways_is_bounded() {
+    // 39 links to go through for each file, each of which goes up and down a hundred times
+    let target = format!("{}l", "d/../".repeat(100));
+    let mut lines: Vec<String> = vec!["d d".to_owned(), "d l0".to_owned()];
+    lines.extend((1..40).map(|n| format!("s l{n} {target}{}", n - 1)));
+    lines.extend((0..20_000).map(|n| format!("f l39/{n}")));
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let entries = layer(&lines);
+    let tree = squash([entries.as_slice()], 1_000_000);
+    let last = tree.stuck.last().unwrap();
+    assert_eq!(
+        last.why,
+        "the image has more files, or longer ways to them, than a run may look at"
+    );
 }
