@@ -11,6 +11,7 @@ mod file;
 #[cfg(feature = "registry")]
 pub mod http;
 mod images;
+pub mod lock;
 mod named;
 pub mod oci;
 pub mod packages;

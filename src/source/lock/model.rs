@@ -1,0 +1,413 @@
+//! One model for all kinds of lock files.
+
+use crate::{Locator, Problem};
+
+/// The kinds of lock files that are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum LockKind {
+    /// `uv.lock`
+    Uv,
+    /// `pylock.toml` (PEP 751)
+    Pylock,
+    /// `poetry.lock`
+    Poetry,
+    /// `pdm.lock`
+    Pdm,
+    /// `Pipfile.lock`
+    Pipenv,
+    /// `requirements.txt` with exact versions
+    Requirements,
+    /// `conda-lock.yml`
+    CondaLock,
+    /// A list of addresses behind `@EXPLICIT`
+    Explicit,
+    /// `pixi.lock`
+    Pixi,
+    /// `environment.yml`, which is no lock: everything of it is [`Unlocked`]
+    CondaEnvironment,
+}
+
+impl LockKind {
+    /// Every kind.
+    pub const ALL: &[Self] = &[
+        Self::Uv,
+        Self::Pylock,
+        Self::Poetry,
+        Self::Pdm,
+        Self::Pipenv,
+        Self::Requirements,
+        Self::CondaLock,
+        Self::Explicit,
+        Self::Pixi,
+        Self::CondaEnvironment,
+    ];
+
+    /// The name in JSON.
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::Uv => "uv",
+            Self::Pylock => "pylock",
+            Self::Poetry => "poetry",
+            Self::Pdm => "pdm",
+            Self::Pipenv => "pipenv",
+            Self::Requirements => "requirements",
+            Self::CondaLock => "conda-lock",
+            Self::Explicit => "conda-explicit",
+            Self::Pixi => "pixi",
+            Self::CondaEnvironment => "conda-environment",
+        }
+    }
+
+    /// What people call it.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Uv => "uv.lock",
+            Self::Pylock => "pylock.toml",
+            Self::Poetry => "poetry.lock",
+            Self::Pdm => "pdm.lock",
+            Self::Pipenv => "Pipfile.lock",
+            Self::Requirements => "requirements.txt",
+            Self::CondaLock => "conda-lock.yml",
+            Self::Explicit => "conda explicit list",
+            Self::Pixi => "pixi.lock",
+            Self::CondaEnvironment => "environment.yml",
+        }
+    }
+}
+
+/// A lock file as it is written, before anything is chosen of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Lock {
+    /// The file.
+    pub at: Locator,
+    /// What it is.
+    pub kind: LockKind,
+    /// The version of its format, as it says.
+    pub format: Option<String>,
+    /// The Python versions that it is for, `>=3.10`.
+    pub requires_python: Option<String>,
+    /// Its packages, in the order of the file.
+    pub packages: Vec<Locked>,
+    /// Where an installer begins to walk the dependencies. None where the file is a flat list, all of which is
+    /// installed where its conditions hold.
+    pub roots: Option<Vec<Dependency>>,
+    /// Names of extras that a user can ask for, as the file lists them; empty where it lists none.
+    pub extras: Vec<String>,
+    /// Names of groups that a user can ask for.
+    pub groups: Vec<String>,
+    /// Groups that are installed where the user names none.
+    pub default_groups: Vec<String>,
+    /// Environments by name, of `pixi.lock`.
+    pub environments: Vec<String>,
+    /// Addresses of package indexes that it names, in its order, without secrets. The first is the main one.
+    pub indexes: Vec<String>,
+    /// Whether the main index is one that the file names: `--extra-index-url` alone leaves it to the configuration.
+    pub has_main_index: bool,
+    /// Requirements without an exact version.
+    pub unlocked: Vec<Unlocked>,
+    /// What of it could not be understood.
+    pub problems: Vec<Problem>,
+}
+
+impl Lock {
+    /// An empty one of `kind`.
+    pub fn new(at: Locator, kind: LockKind) -> Self {
+        Self {
+            at,
+            kind,
+            format: None,
+            requires_python: None,
+            packages: Vec::new(),
+            roots: None,
+            extras: Vec::new(),
+            groups: Vec::new(),
+            default_groups: Vec::new(),
+            environments: Vec::new(),
+            indexes: Vec::new(),
+            has_main_index: false,
+            unlocked: Vec::new(),
+            problems: Vec::new(),
+        }
+    }
+}
+
+/// A requirement that no exact version answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Unlocked {
+    /// As written, without secrets.
+    pub text: String,
+    /// The line, from 1 on.
+    pub line: u32,
+}
+
+/// One package of a lock file: one version from one place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Locked {
+    /// The name as written.
+    pub name: String,
+    /// The version, where the file says one.
+    pub version: Option<String>,
+    /// The line where it stands, from 1 on.
+    pub line: u32,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// When it is installed.
+    pub condition: Condition,
+    /// What it needs, where the file is walked as a graph.
+    pub dependencies: Vec<Dependency>,
+    /// The files of it.
+    pub files: Vec<LockedFile>,
+    /// Hashes of files without names: any file of the index that has one of them is allowed.
+    pub hashes: Vec<Hash>,
+    /// The address of the index that it comes from, where the file says, without secrets.
+    pub index: Option<String>,
+}
+
+impl Locked {
+    /// A package without conditions and files, from an index.
+    pub fn new(name: impl Into<String>, version: Option<String>, line: u32) -> Self {
+        Self {
+            name: name.into(),
+            version,
+            line,
+            origin: Origin::Index,
+            condition: Condition::default(),
+            dependencies: Vec::new(),
+            files: Vec::new(),
+            hashes: Vec::new(),
+            index: None,
+        }
+    }
+}
+
+/// Where a locked package comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Origin {
+    /// A Python package index or a conda channel.
+    Index,
+    /// An address of its own; the file is in `files`.
+    Url,
+    /// A repository of source code: the address.
+    Vcs(String),
+    /// A file on this machine, relative to the lock file; it is in `files` too.
+    File(String),
+    /// A directory on this machine, relative to the lock file: built at install.
+    Directory(String),
+    /// The project itself, or a workspace member without files: nothing is installed that matters here.
+    Project,
+}
+
+/// When a package is installed. What is empty does not matter; all that is given must hold.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Condition {
+    /// An environment marker (PEP 508), with the `extras` and `dependency_groups` of PEP 751.
+    pub marker: Option<String>,
+    /// Its own `requires-python`. (An installer refuses the lock where it does not hold; pdm uses it to tell two
+    /// versions of one package apart.)
+    pub requires_python: Option<String>,
+    /// It belongs to one of these groups (poetry 2.1, pdm, Pipfile: `default`, `develop`).
+    pub groups: Vec<String>,
+    /// It is only installed for an extra of the project: one of these.
+    pub extras: Vec<String>,
+    /// It is only for these conda subdirs: `linux-64`, `linux-aarch64`, `win-64`, `noarch` is not listed here.
+    pub subdirs: Vec<String>,
+    /// It is in these environments of `pixi.lock`.
+    pub environments: Vec<String>,
+    /// Whether it is optional and nothing says for which extra or group (old poetry).
+    pub optional: bool,
+}
+
+/// An edge of the graph of packages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Dependency {
+    /// The name of the package that is needed.
+    pub name: String,
+    /// Its version, where the lock tells two of one name apart.
+    pub version: Option<String>,
+    /// The place that it comes from, where the lock tells two apart by it: [`Locked::index`], or what an
+    /// [`Origin`] holds.
+    pub source: Option<String>,
+    /// When it is needed.
+    pub marker: Option<String>,
+    /// Extras of the needed package.
+    pub extras: Vec<String>,
+    /// Only for an extra or a group of the package that needs it.
+    pub under: Option<Under>,
+}
+
+impl Dependency {
+    /// A dependency by name alone.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            version: None,
+            source: None,
+            marker: None,
+            extras: Vec::new(),
+            under: None,
+        }
+    }
+}
+
+/// What a dependency is only needed for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Under {
+    /// An extra.
+    Extra(String),
+    /// A dependency group.
+    Group(String),
+}
+
+/// A file of a locked package.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LockedFile {
+    /// Its name, decoded: `torch-2.9.1+cu128-cp312-cp312-manylinux_2_28_x86_64.whl`.
+    pub name: String,
+    /// Its address, absolute or relative to the lock file; it may hold secrets, and is shown without them only.
+    pub url: Option<String>,
+    /// Its hash, the strongest that the file gives.
+    pub hash: Option<Hash>,
+    /// Bytes.
+    pub size: Option<u64>,
+    /// The line where it stands, from 1 on.
+    pub line: u32,
+}
+
+impl LockedFile {
+    /// A file by name.
+    pub fn new(name: impl Into<String>, line: u32) -> Self {
+        Self {
+            name: name.into(),
+            url: None,
+            hash: None,
+            size: None,
+            line,
+        }
+    }
+}
+
+/// A hash as lock files write it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Hash {
+    /// `sha256`, `md5`, in lower case.
+    pub algorithm: String,
+    /// Hexadecimal digits in lower case.
+    pub hex: String,
+}
+
+impl Hash {
+    /// Reads `sha256:…` (or `sha256=…`); nothing where it is no hash.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (algorithm, hex) = text.split_once([':', '='])?;
+        let is_hex = !hex.is_empty() && hex.bytes().all(|b| b.is_ascii_hexdigit());
+        let is_name = !algorithm.is_empty() && algorithm.bytes().all(|b| b.is_ascii_alphanumeric());
+        (is_hex && is_name).then(|| Self {
+            algorithm: algorithm.to_ascii_lowercase(),
+            hex: hex.to_ascii_lowercase(),
+        })
+    }
+}
+
+impl std::fmt::Display for Hash {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.algorithm, self.hex)
+    }
+}
+
+/// What one environment gets of a locked package.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Pick {
+    /// The name as written.
+    pub name: String,
+    /// The version.
+    pub version: Option<String>,
+    /// The line of the package, from 1 on.
+    pub line: u32,
+    /// What would be installed.
+    pub status: PickStatus,
+    /// The file, where it is known.
+    pub file: Option<PickedFile>,
+    /// Where only the index knows the file: hashes of which it must have one; empty where the lock has none.
+    pub hashes: Vec<Hash>,
+    /// The address of the index, where the lock says.
+    pub index: Option<String>,
+}
+
+/// The file of a [`Pick`].
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct PickedFile {
+    /// Its name, decoded.
+    pub name: String,
+    /// Its address, where the lock has one.
+    pub url: Option<String>,
+    /// Its hash.
+    pub hash: Option<Hash>,
+    /// Bytes.
+    pub size: Option<u64>,
+    /// The line of the file, from 1 on.
+    pub line: u32,
+}
+
+/// What an installer would do with a package.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum PickStatus {
+    /// Installs a wheel from an index.
+    Wheel,
+    /// Installs a conda package.
+    Conda,
+    /// Builds a source distribution: no wheel fits.
+    Sdist,
+    /// Installs a wheel or a source archive from an address of its own.
+    Url,
+    /// Builds from a repository.
+    Vcs,
+    /// Installs a file of this machine.
+    File,
+    /// Builds a directory of this machine.
+    Directory,
+    /// Only the index knows which file.
+    AskIndex,
+    /// There is no file for the environment.
+    NoFile,
+}
+
+impl PickStatus {
+    /// Every status.
+    pub const ALL: &[Self] = &[
+        Self::Wheel,
+        Self::Conda,
+        Self::Sdist,
+        Self::Url,
+        Self::Vcs,
+        Self::File,
+        Self::Directory,
+        Self::AskIndex,
+        Self::NoFile,
+    ];
+
+    /// The name in JSON.
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::Wheel => "wheel",
+            Self::Conda => "conda",
+            Self::Sdist => "sdist",
+            Self::Url => "url",
+            Self::Vcs => "vcs",
+            Self::File => "file",
+            Self::Directory => "directory",
+            Self::AskIndex => "ask-index",
+            Self::NoFile => "no-file",
+        }
+    }
+}
