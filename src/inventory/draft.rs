@@ -41,6 +41,7 @@ impl Draft {
                 problems: Vec::new(),
                 seen: Seen::default(),
                 image: None,
+                lock: None,
             },
             packages: BTreeSet::new(),
             libraries: Vec::new(),

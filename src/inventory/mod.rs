@@ -11,6 +11,7 @@ mod hostile;
 mod image;
 mod layer;
 mod leaf;
+mod locks;
 mod nested;
 mod own;
 mod plan;
@@ -34,6 +35,7 @@ use crate::tables::Origin;
 
 pub use crate::source::Manager;
 pub use document::{SCHEMA, from_json, to_json};
+pub use locks::{Content, LockFacts, LockedPackage, NotRead};
 pub use progress::{Counts, Progress};
 pub use scan::{ScanOptions, scan, scan_with};
 
@@ -73,6 +75,10 @@ impl Inventory {
         self.artifacts
             .iter()
             .map(|artifact| match &artifact.image {
+                None if !alone(artifact) => match &artifact.lock {
+                    Some(lock) => format!("{} › {}", artifact.input, lock.title()),
+                    None => artifact.input.clone(),
+                },
                 Some(image) if !alone(artifact) => {
                     let named = image.names.first().or(image.digest.as_ref());
                     let which = [named, image.platform.as_ref()].into_iter().flatten();
@@ -99,6 +105,8 @@ pub enum ArtifactKind {
     Directory,
     /// A container image.
     Image,
+    /// What a lock file puts on one kind of machine.
+    LockFile,
 }
 
 impl ArtifactKind {
@@ -109,6 +117,7 @@ impl ArtifactKind {
         Self::File,
         Self::Directory,
         Self::Image,
+        Self::LockFile,
     ];
 
     /// The name in JSON.
@@ -119,6 +128,7 @@ impl ArtifactKind {
             Self::File => "file",
             Self::Directory => "directory",
             Self::Image => "image",
+            Self::LockFile => "lock-file",
         }
     }
 }
@@ -155,6 +165,8 @@ pub struct Artifact {
     pub seen: Seen,
     /// What it is as an image, where it is one.
     pub image: Option<Box<ImageFacts>>,
+    /// What it is as a lock file, where it is one.
+    pub lock: Option<Box<LockFacts>>,
 }
 
 /// What an image says of itself, and what its layers are.

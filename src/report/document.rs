@@ -55,6 +55,7 @@ struct FindingForm<'e> {
     package: Option<&'e str>,
     version: Option<&'e str>,
     library: Option<&'e str>,
+    line: Option<u32>,
     target: Option<&'e str>,
     gpu: Option<&'e str>,
     message: &'e str,
@@ -200,6 +201,7 @@ fn finding_form<'e>(finding: &'e Finding, artifact: Option<&'e str>) -> FindingF
             .as_ref()
             .and_then(|package| package.version.as_deref()),
         library: finding.library.as_deref(),
+        line: finding.line,
         target: finding.target.as_deref(),
         gpu: finding.gpu.as_deref(),
         message: &finding.message,

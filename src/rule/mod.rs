@@ -97,6 +97,7 @@ codes! {
     CompressionNeedsDriver "compression-needs-driver" Deny "the driver cannot unpack the compression of the fitting code";
     PlatformMismatch "platform-mismatch" Deny "the package is built for another operating system, CPU, Python or C library";
     CpuOnlyBuild "cpu-only-build" Deny "the policy expects GPU code and this build has none";
+    NoFileForTarget "no-file-for-target" Deny "a locked package has no file that installs on this target";
     ArchSpecificOnly "arch-specific-only" Warn "a side library holds only architecture-specific code for other GPUs";
     LibraryForNewerGpus "library-for-newer-gpus" Warn "a side library is built for newer GPUs only";
     PartialCoverage "partial-coverage" Warn "part of a library's device code has nothing for this GPU";
@@ -107,6 +108,7 @@ codes! {
     ClaimMismatch "claim-mismatch" Warn "what an image says of itself does not fit what is in it, or cannot be met";
     PtxHeaderMismatch "ptx-header-mismatch" Warn "a device image is not built for what its header says";
     BuiltAtInstall "built-at-install" Warn "a source distribution: what it will hold is decided when it is built";
+    NotLocked "not-locked" Warn "a requirement without an exact version: what is installed is decided at install";
     DriverNotGiven "driver-not-given" Warn "the target names no driver, so driver rules were not judged";
     DriverUnknown "driver-unknown" Warn "the driver is of no known branch, so whether it drives this GPU was not judged";
     DriverCapabilityMissing "driver-capability-missing" Warn "an image with device code does not ask for the driver that loads it";

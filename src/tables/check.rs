@@ -161,6 +161,8 @@ fn sources(tables: &Tables, broken: &mut Broken) {
     broken.sourced(rows.map(|row| (&row.library, row.sources.as_slice(), None)));
     let rows = libraries.run_time.iter();
     broken.sourced(rows.map(|row| (row.packages.join(" "), row.sources.as_slice(), None)));
+    let rows = libraries.gpu_builds.iter();
+    broken.sourced(rows.map(|row| (&row.package, row.sources.as_slice(), None)));
 }
 
 /// GPUs have known capabilities; a doubtful or unknown one says why; PCI ids look like PCI ids.
@@ -404,7 +406,8 @@ fn libraries(tables: &Tables, broken: &mut Broken) {
     let families = table.families.iter().flat_map(|row| &row.packages);
     let run_time = table.run_time.iter().flat_map(|row| &row.packages);
     let deciders = table.families.iter().map(|row| &row.decider.package);
-    let others = run_time.chain(deciders);
+    let builds = table.gpu_builds.iter().map(|row| &row.package);
+    let others = run_time.chain(deciders).chain(builds);
     for package in vendor.chain(roles).chain(families).chain(others) {
         broken.unless(*package == normalised(package), || {
             format!("the package name `{package}` is not normalised")

@@ -151,6 +151,17 @@ pub struct RunTimeRow {
     package_globs: GlobSet,
 }
 
+/// A package that is published with and without device code under one name, which of them by platform.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct GpuBuildRow {
+    /// Its normalised name.
+    pub package: String,
+    /// Where the row comes from.
+    pub sources: Vec<String>,
+}
+
 /// A package whose CUDA version decides which of the siblings of another is loaded.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -185,6 +196,7 @@ struct File {
     roles: Vec<RoleRow>,
     families: Vec<FamilyRow>,
     run_time: Vec<RunTimeRow>,
+    gpu_builds: Vec<GpuBuildRow>,
 }
 
 /// The table of libraries.
@@ -195,6 +207,7 @@ pub(super) struct LibraryTable {
     pub(super) roles: Vec<RoleRow>,
     pub(super) families: Vec<FamilyRow>,
     pub(super) run_time: Vec<RunTimeRow>,
+    pub(super) gpu_builds: Vec<GpuBuildRow>,
     vendor_globs: GlobSet,
     /// The row of each glob in `vendor_globs`.
     vendor_of: Vec<usize>,
@@ -210,7 +223,9 @@ impl LibraryTable {
         let roles = file.roles.iter_mut().map(|row| &mut row.sources);
         let families = file.families.iter_mut().map(|row| &mut row.sources);
         let run_time = file.run_time.iter_mut().map(|row| &mut row.sources);
-        let rows = vendor.chain(roles).chain(families).chain(run_time);
+        let builds = file.gpu_builds.iter_mut().map(|row| &mut row.sources);
+        let rows = vendor.chain(roles).chain(families);
+        let rows = rows.chain(run_time).chain(builds);
         for source in rows.flatten() {
             yaml::resolve(FILE, &file.sources, source)?;
         }
@@ -245,6 +260,7 @@ impl LibraryTable {
             roles: file.roles,
             families: file.families,
             run_time: file.run_time,
+            gpu_builds: file.gpu_builds,
             vendor_globs: globs.build().map_err(|e| yaml::invalid(FILE, e))?,
             vendor_of,
             kernel_globs: kernels.build().map_err(|e| yaml::invalid(FILE, e))?,
@@ -274,6 +290,11 @@ impl LibraryTable {
         let package = normalised(package);
         let mut rows = self.run_time.iter();
         rows.find(|row| row.package_globs.is_match(&package))
+    }
+
+    pub(super) fn gpu_build(&self, package: &str) -> Option<&GpuBuildRow> {
+        let package = normalised(package);
+        self.gpu_builds.iter().find(|row| row.package == package)
     }
 
     pub(super) fn family(&self, package: &str, library_path: &str) -> Option<&FamilyRow> {

@@ -51,7 +51,9 @@ pub use errors::{ApiError, ErrorMatch, ErrorRow, MatchedBy};
 pub use forward_compat::{CompatRow, ForwardCompat};
 pub use gpu::GpuLookup;
 pub use instance::{InstanceLookup, InstanceRow};
-pub use library::{DeciderRow, FamilyRow, Loads, Role, RoleRow, RunTimeRow, VendorRow};
+pub use library::{
+    DeciderRow, FamilyRow, GpuBuildRow, Loads, Role, RoleRow, RunTimeRow, VendorRow,
+};
 pub use origin::Origin;
 pub use overlay::{Overlay, Table};
 pub use pci::{ChipRow, ParsePciIdError, PciId, PciRow};
@@ -324,6 +326,11 @@ impl Tables {
     /// What is known of a package that compiles device code on the machine that runs it.
     pub fn run_time(&self, package: &str) -> Option<&RunTimeRow> {
         self.library_table().run_time(package)
+    }
+
+    /// A package that is published with and without device code under one name.
+    pub fn gpu_build(&self, package: &str) -> Option<&GpuBuildRow> {
+        self.library_table().gpu_build(package)
     }
 
     /// The least and the greatest target, without `a` and `f`, among those that toolkits of `versions` compile for;

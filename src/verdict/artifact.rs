@@ -109,13 +109,32 @@ pub(super) fn cpu(name: &str) -> Option<CpuArch> {
     }
 }
 
-/// A build without GPU code where the policy expects some.
+/// Whether a package should have GPU code: the policy says so, or it stands in a lock file and is known to be
+/// published with and without it under one name.
+pub(super) fn expects_gpu(
+    package: &str,
+    artifact: &Artifact,
+    policy: &Policy,
+    tables: &Tables,
+) -> bool {
+    let locked = artifact.kind == ArtifactKind::LockFile;
+    policy.expects_gpu(package) || (locked && tables.gpu_build(package).is_some())
+}
+
+/// A build without GPU code where some is expected.
 pub(super) fn cpu_only(
     package: &PackageName,
     artifact: &Artifact,
     policy: &Policy,
+    tables: &Tables,
 ) -> Option<Finding> {
-    if !policy.expects_gpu(&package.name) || artifact.kind == ArtifactKind::Sdist {
+    if !expects_gpu(&package.name, artifact, policy, tables) || artifact.kind == ArtifactKind::Sdist
+    {
+        return None;
+    }
+    let lock = artifact.lock.as_deref();
+    let locked = lock.and_then(|lock| lock.package(&package.name, package.version.as_deref()));
+    if locked.is_some_and(|locked| !locked.content.is_known()) {
         return None;
     }
     let local = package
@@ -132,18 +151,21 @@ pub(super) fn cpu_only(
         }
         _ => "a build without CUDA device code",
     };
-    let message = format!(
-        "`{}` is {what}, and the policy expects GPU code",
-        package.name
-    );
+    let by = match policy.expects_gpu(&package.name) {
+        true => "the policy expects GPU code",
+        false => "the target is a GPU machine",
+    };
+    let message = format!("`{}` is {what}, and {by}", package.name);
     let next_step = format!(
         "install a CUDA build of `{}`: its file name or local version names the toolkit, as in `+cu126`",
         package.name
     );
     let finding = Finding::new(Code::CpuOnlyBuild, message, next_step);
-    let files = match artifact.seen.files {
-        1 => "1 file".to_owned(),
-        n => format!("{n} files"),
+    let file = locked.and_then(|locked| locked.file.as_ref());
+    let files = match (file, artifact.seen.files) {
+        (Some(file), _) => format!("`{}`", file.name),
+        (None, 1) => "1 file".to_owned(),
+        (None, n) => format!("{n} files"),
     };
     let none = format!("no device code of its own in {files}");
     Some(finding.evidence(match &package.version {
@@ -171,7 +193,10 @@ pub(super) fn unopened(artifact: &Artifact) -> Option<Finding> {
     let nothing_seen = match artifact.kind {
         ArtifactKind::File => unopened > 0,
         ArtifactKind::Directory => unopened > 0 && unopened == files,
-        ArtifactKind::Wheel | ArtifactKind::Sdist | ArtifactKind::Image => false,
+        ArtifactKind::Wheel
+        | ArtifactKind::Sdist
+        | ArtifactKind::Image
+        | ArtifactKind::LockFile => false,
     };
     nothing_seen.then(|| {
         let message = "it is or holds a compressed archive of a kind that is not opened: what is in it was not judged";

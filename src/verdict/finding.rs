@@ -17,6 +17,8 @@ pub struct Finding {
     pub package: Option<PackageName>,
     /// The library, by path.
     pub library: Option<String>,
+    /// The line of the lock file, from 1 on.
+    pub line: Option<u32>,
     /// The layer of the image that brought the library.
     pub layer: Option<FromLayer>,
     /// The fleet target, by name.
@@ -87,6 +89,7 @@ impl Finding {
             artifact: None,
             package: None,
             library: None,
+            line: None,
             layer: None,
             target: None,
             gpu: None,

@@ -15,7 +15,7 @@ use super::floor::{Floor, Mechanism};
 use super::kernels::MissingKernels;
 use super::of_image::OfImage;
 use super::words::Subject;
-use super::{Row, Verdict, artifact, compilers, floor, glibc, package, python, words};
+use super::{Row, Verdict, artifact, compilers, floor, glibc, lock, package, python, words};
 
 /// One artifact on its way to rows and findings.
 pub(super) struct Judge<'a> {
@@ -53,6 +53,9 @@ impl Judge<'_> {
                 .library
                 .as_deref()
                 .and_then(|path| from_layer(artifact, path));
+            found.line = found
+                .line
+                .or_else(|| lock::line(artifact, found.package.as_ref()));
             let raised_by_threshold = found.level > found.code.default_level();
             if !raised_by_threshold {
                 found.level = self.policy.level_for(found.code, &found.subject());
@@ -76,6 +79,11 @@ impl Judge<'_> {
         }
         if let Some(found) = artifact::unopened(artifact) {
             add(found, None);
+        }
+        if let Some(lock) = &artifact.lock {
+            for (found, package) in lock::findings(lock) {
+                add(found, package.as_ref());
+            }
         }
         let image = OfImage::of(artifact, self.tables);
         let targets: Vec<&FleetTarget> = self.targets().collect();
@@ -120,7 +128,7 @@ impl Judge<'_> {
             }
             if !has_code
                 && let Some(package) = name
-                && let Some(found) = artifact::cpu_only(package, artifact, self.policy)
+                && let Some(found) = artifact::cpu_only(package, artifact, self.policy, self.tables)
             {
                 add(found, name);
             }
@@ -131,6 +139,9 @@ impl Judge<'_> {
     /// target for which there is none gets the word of all of them.
     fn targets(&self) -> impl Iterator<Item = &FleetTarget> {
         self.policy.targets.iter().filter(|target| {
+            if let Some(lock) = &self.artifact.lock {
+                return lock::serves(lock, target);
+            }
             let Some(platform) = target.platform else {
                 return true;
             };
@@ -147,7 +158,9 @@ impl Judge<'_> {
             groups.entry(library.package).or_default().push(library);
         }
         for (index, package) in artifact.packages.iter().enumerate() {
-            if self.policy.expects_gpu(&package.name) || artifact.packages.len() == 1 {
+            if artifact::expects_gpu(&package.name, artifact, self.policy, self.tables)
+                || artifact.packages.len() == 1
+            {
                 groups.entry(Some(index)).or_default();
             }
         }

@@ -16,6 +16,7 @@ mod glibc;
 pub mod image;
 mod judge;
 mod kernels;
+mod lock;
 mod of_image;
 mod package;
 mod python;
@@ -45,6 +46,7 @@ pub use baseline::Baseline;
 pub use finding::{Finding, FromLayer, PackageName, WaivedBy};
 pub use floor::{Floor, Mechanism, RuntimeVersion};
 pub use kernels::{Missing, MissingKernels};
+pub use lock::environment;
 pub(crate) use rows::RowIndex;
 pub use state::State;
 

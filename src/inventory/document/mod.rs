@@ -6,6 +6,7 @@
 
 mod consistent;
 mod image;
+mod lock;
 mod read;
 mod write;
 
@@ -18,8 +19,9 @@ use crate::error::{Error, ErrorKind};
 use crate::escape::in_json;
 use crate::tables::Origin;
 
-use super::Inventory;
+use super::{Artifact, ArtifactKind, Inventory};
 use image::ImageForm;
+use lock::LockForm;
 
 /// The name of the form.
 pub const SCHEMA: &str = "smgate/inspect/1";
@@ -29,6 +31,9 @@ struct Document {
     schema: String,
     tables: Option<Origin>,
     artifacts: Vec<ArtifactForm>,
+    /// What each artifact that is a lock file puts on one kind of machine.
+    #[serde(default)]
+    locks: Vec<LockForm>,
 }
 
 /// What is read first, whatever the version.
@@ -171,6 +176,7 @@ pub fn to_json(inventory: &Inventory) -> serde_json::Result<String> {
         schema: SCHEMA.to_owned(),
         tables: inventory.tables.clone(),
         artifacts: inventory.artifacts.iter().map(ArtifactForm::from).collect(),
+        locks: LockForm::of(&inventory.artifacts),
     };
     Ok(in_json(serde_json::to_string_pretty(&document)?))
 }
@@ -204,6 +210,21 @@ pub fn from_json(origin: &str, text: &str) -> Result<Inventory, Error> {
     let artifacts = document.artifacts.into_iter().enumerate();
     let artifacts = artifacts
         .map(|(index, form)| form.into_artifact(index).map_err(invalid))
-        .collect::<Result<_, _>>()?;
-    Ok(Inventory { artifacts, tables })
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut inventory = Inventory { artifacts, tables };
+    for lock in document.locks {
+        lock.attach(&mut inventory.artifacts).map_err(invalid)?;
+    }
+    let is_lock = |artifact: &Artifact| artifact.kind == ArtifactKind::LockFile;
+    match inventory
+        .artifacts
+        .iter()
+        .find(|artifact| is_lock(artifact) != artifact.lock.is_some())
+    {
+        Some(artifact) => Err(invalid(format!(
+            "`locks` and the kind of `{}` disagree",
+            artifact.input
+        ))),
+        None => Ok(inventory),
+    }
 }

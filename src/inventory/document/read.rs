@@ -71,6 +71,7 @@ impl ArtifactForm {
             problems: problems.collect::<Result<_, _>>()?,
             seen,
             image,
+            lock: None,
             packages,
             input: self.input,
         })
@@ -246,7 +247,7 @@ fn parse_target(text: Option<String>) -> Result<Option<SmTarget>, String> {
         .transpose()
 }
 
-fn find<T: Copy>(
+pub(super) fn find<T: Copy>(
     all: &[T],
     id: impl Fn(T) -> &'static str,
     text: &str,

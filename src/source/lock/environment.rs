@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use crate::platform::Platform;
 
 /// Where something is installed.
@@ -46,6 +48,56 @@ pub enum Libc {
     Musl(Option<(u16, u16)>),
 }
 
+impl Libc {
+    /// Its name and version, where the version matters.
+    pub fn named(self) -> Option<String> {
+        match self {
+            Self::Glibc(None) => None,
+            Self::Glibc(Some((major, minor))) => Some(format!("glibc {major}.{minor}")),
+            Self::Musl(None) => Some("musl".to_owned()),
+            Self::Musl(Some((major, minor))) => Some(format!("musl {major}.{minor}")),
+        }
+    }
+}
+
+impl fmt::Display for Libc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.named().as_deref().unwrap_or("glibc"))
+    }
+}
+
+/// That a text is no C library.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no C library: write `glibc 2.28` or `musl 1.2`")]
+pub struct ParseLibcError(String);
+
+impl FromStr for Libc {
+    type Err = ParseLibcError;
+
+    /// Reads what `Display` writes: `glibc`, `glibc 2.28`, `musl 1.2`.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let wrong = || ParseLibcError(text.to_owned());
+        let (name, version) = match text.split_once(' ') {
+            Some((name, version)) => (name, Some(version)),
+            None => (text, None),
+        };
+        let version = version.map(|version| {
+            let (major, minor) = version.split_once('.')?;
+            Some((major.parse().ok()?, minor.parse().ok()?))
+        });
+        let version = match version {
+            Some(None) => return Err(wrong()),
+            Some(known) => known,
+            None => None,
+        };
+        match name {
+            "glibc" => Ok(Self::Glibc(version)),
+            "musl" => Ok(Self::Musl(version)),
+            _ => Err(wrong()),
+        }
+    }
+}
+
 /// A version of `CPython`: `3.12`, `3.13t` for the free-threaded build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PythonVersion {
@@ -87,6 +139,19 @@ impl FromStr for PythonVersion {
             minor,
             free_threaded: bare.is_some(),
         })
+    }
+}
+
+impl Serialize for PythonVersion {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for PythonVersion {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
     }
 }
 

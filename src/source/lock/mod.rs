@@ -9,7 +9,7 @@
 mod environment;
 mod model;
 
-pub use environment::{Environment, Libc, PythonVersion};
+pub use environment::{Environment, Libc, ParseLibcError, ParsePythonError, PythonVersion};
 pub use model::{
     Condition, Dependency, Hash, Lock, LockKind, Locked, LockedFile, Origin, Pick, PickStatus,
     PickedFile, Under, Unlocked,

@@ -143,6 +143,16 @@ pub struct Unlocked {
     pub line: u32,
 }
 
+impl Unlocked {
+    /// The requirement `text` on `line`.
+    pub fn new(text: impl Into<String>, line: u32) -> Self {
+        Self {
+            text: text.into(),
+            line,
+        }
+    }
+}
+
 /// One package of a lock file: one version from one place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -380,6 +390,19 @@ pub enum PickStatus {
     AskIndex,
     /// There is no file for the environment.
     NoFile,
+}
+
+impl PickedFile {
+    /// A file by name.
+    pub fn new(name: impl Into<String>, line: u32) -> Self {
+        Self {
+            name: name.into(),
+            url: None,
+            hash: None,
+            size: None,
+            line,
+        }
+    }
 }
 
 impl PickStatus {

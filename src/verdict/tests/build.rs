@@ -268,6 +268,7 @@ fn artifact(kind: ArtifactKind, input: &str) -> Input {
         libraries: Vec::new(),
         problems: Vec::new(),
         image: None,
+        lock: None,
         seen: Seen {
             files: 10,
             ..Seen::default()

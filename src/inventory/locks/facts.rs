@@ -1,0 +1,135 @@
+//! What a lock file puts on one kind of machine.
+
+use crate::source::lock::{Environment, LockKind, PickStatus, PickedFile, PythonVersion, Unlocked};
+
+/// A lock file for one environment: an artifact of its own, like an image for one platform.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LockFacts {
+    /// What it is.
+    pub kind: LockKind,
+    /// Where it would be installed, as it was asked for.
+    pub environment: Environment,
+    /// The Python by which wheels were chosen; none where nothing depends on it.
+    pub python: Option<PythonVersion>,
+    /// What would be installed there, in the order of lines.
+    pub packages: Vec<LockedPackage>,
+    /// Requirements without an exact version.
+    pub unlocked: Vec<Unlocked>,
+    /// Bytes of files that were asked of servers.
+    pub fetched: u64,
+}
+
+impl LockFacts {
+    /// What `environment` gets of a lock file of `kind`: nothing yet.
+    pub fn new(kind: LockKind, environment: Environment) -> Self {
+        Self {
+            kind,
+            environment,
+            python: None,
+            packages: Vec::new(),
+            unlocked: Vec::new(),
+            fetched: 0,
+        }
+    }
+
+    /// The environment in words: `linux/amd64, Python 3.12, glibc 2.28`.
+    pub fn title(&self) -> String {
+        let Environment {
+            platform,
+            libc,
+            extras,
+            groups,
+            named,
+            ..
+        } = &self.environment;
+        let mut parts = vec![platform.to_string()];
+        parts.extend(self.python.map(|python| format!("Python {python}")));
+        parts.extend(libc.named());
+        parts.extend(named.clone());
+        let optional = extras.iter().chain(groups);
+        parts.extend(optional.map(|name| format!("with {name}")));
+        parts.join(", ")
+    }
+
+    /// The package called `name`, whatever its spelling.
+    pub fn package(&self, name: &str, version: Option<&str>) -> Option<&LockedPackage> {
+        let mut named = self.packages.iter().filter(|package| {
+            crate::source::wheel::normal_name(&package.name)
+                == crate::source::wheel::normal_name(name)
+        });
+        let first = named.clone().next();
+        named
+            .find(|package| package.version.as_deref() == version)
+            .or(first)
+    }
+}
+
+/// One package that an environment gets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LockedPackage {
+    /// The name as written.
+    pub name: String,
+    /// The version.
+    pub version: Option<String>,
+    /// The line of the lock file, from 1 on.
+    pub line: u32,
+    /// What an installer would do.
+    pub status: PickStatus,
+    /// The file; its address is without secrets.
+    pub file: Option<PickedFile>,
+    /// Whether its content was read.
+    pub content: Content,
+}
+
+/// Whether the content of a locked package was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Content {
+    /// There is no file that could be read: a source distribution, a repository, nothing at all.
+    None,
+    /// It was read whole, and has the hash of the lock file.
+    Verified,
+    /// What can hold device code was read; whether the rest has the hash of the lock file is not known.
+    Read,
+    /// It was not read.
+    NotRead(NotRead),
+}
+
+/// Why a file was not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NotRead {
+    /// Nothing may be asked of a server.
+    Offline,
+    /// It could not be read: a problem says why.
+    Failed,
+}
+
+impl Content {
+    /// Every content.
+    pub const ALL: &[Self] = &[
+        Self::None,
+        Self::Verified,
+        Self::Read,
+        Self::NotRead(NotRead::Offline),
+        Self::NotRead(NotRead::Failed),
+    ];
+
+    /// Whether what is in the file is known.
+    pub const fn is_known(self) -> bool {
+        matches!(self, Self::Verified | Self::Read)
+    }
+
+    /// The name in JSON.
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Verified => "verified",
+            Self::Read => "read",
+            Self::NotRead(NotRead::Offline) => "offline",
+            Self::NotRead(NotRead::Failed) => "failed",
+        }
+    }
+}
