@@ -1,10 +1,13 @@
 //! The arguments, as typed: syntax only.
 
+mod install;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
+use self::install::{Indexes, Install};
 use super::bytes::Bytes;
 use crate::facts::Kind;
 use crate::inventory::ScanOptions;
@@ -60,6 +63,25 @@ pub(super) enum Command {
     /// Show this machine's GPUs and driver, as a target for a policy
     #[command(after_help = HOST_EXIT_HELP)]
     Host(Host),
+    /// Show or clear what is kept between runs: what was found in the files that lock files name
+    Cache(Cache),
+}
+
+/// Show or clear what is kept between runs
+#[derive(Debug, ClapArgs)]
+pub(super) struct Cache {
+    #[command(subcommand)]
+    pub(super) command: CacheCommand,
+}
+
+#[derive(Debug, Clone, Copy, Subcommand)]
+pub(super) enum CacheCommand {
+    /// Where results are kept
+    Dir,
+    /// How many results are kept, and how many bytes they take
+    Size,
+    /// Remove all results
+    Clear,
 }
 
 const HOST_EXIT_HELP: &str =
@@ -122,6 +144,10 @@ pub(super) struct Check {
     #[command(flatten)]
     pub(super) report: Report,
     #[command(flatten)]
+    pub(super) install: Install,
+    #[command(flatten)]
+    pub(super) indexes: Indexes,
+    #[command(flatten)]
     pub(super) network: Network,
     #[command(flatten)]
     pub(super) scan: Scan,
@@ -153,6 +179,10 @@ pub(super) struct Inspect {
     pub(super) kernels: bool,
     #[command(flatten)]
     pub(super) report: Report,
+    #[command(flatten)]
+    pub(super) install: Install,
+    #[command(flatten)]
+    pub(super) indexes: Indexes,
     #[command(flatten)]
     pub(super) network: Network,
     #[command(flatten)]

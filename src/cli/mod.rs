@@ -8,6 +8,7 @@ mod exit;
 #[cfg(feature = "registry")]
 mod network;
 mod output;
+mod places;
 mod progress;
 
 use std::borrow::Cow;
@@ -84,6 +85,7 @@ fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         Command::Facts(args) => commands::facts::run(args, tables, output),
         Command::Policy(args) => commands::policy::run(args, tables, output),
         Command::Host(args) => commands::host::run(args, tables, output),
+        Command::Cache(args) => commands::cache::run(args, output),
     }
 }
 

@@ -4,6 +4,7 @@
 //! facts only; what they mean for a target is `verdict`. An inventory can be written as JSON and judged
 //! later (`document`).
 
+mod cache;
 mod document;
 mod draft;
 #[cfg(test)]
@@ -34,6 +35,7 @@ use crate::source;
 use crate::tables::Origin;
 
 pub use crate::source::Manager;
+pub use cache::Cache;
 pub use document::{SCHEMA, from_json, to_json};
 pub use locks::{Content, LockFacts, LockedPackage, NotRead};
 pub use progress::{Counts, Progress};

@@ -10,6 +10,7 @@ use crate::source::{Dir, ImageStream, Source, Wheel};
 
 use super::draft::Draft;
 use super::leaf::Input;
+use super::locks::PlannedLock;
 use super::{ArtifactKind, Package};
 
 /// Something to read.
@@ -28,6 +29,8 @@ pub(super) enum What {
     Digest(SharedBytes),
     /// A layer of images, by its number among those of the run.
     Layer(usize, Blob, Option<u64>),
+    /// A file that lock files name, by its number among those of the run.
+    Locked(usize),
     /// Images that pass once.
     Stream(Box<ImageStream>),
 }
@@ -37,6 +40,8 @@ pub(super) enum Planned {
     One(Box<Draft>),
     /// Images, each with the numbers of its layers among those of the run.
     Images(Vec<(oci::Image, Vec<usize>)>),
+    /// A lock file, for each environment.
+    Locks(Vec<PlannedLock>),
     /// Images that are known when they have passed.
     Stream,
 }

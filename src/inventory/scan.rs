@@ -16,13 +16,16 @@ use crate::limits::{LimitHit, Limits};
 use crate::locator::Locator;
 use crate::problem::{Extent, ProblemKind};
 use crate::source::oci::Blob;
-use crate::source::{self, SourceSpec};
+use crate::source::lock::Environment;
+use crate::source::{self, Fetch, Source, SourceSpec};
 use crate::tables::Tables;
 
-use super::draft::Found;
+use super::cache::Cache;
+use super::draft::{Draft, Found};
 use super::image;
 use super::layer::{self, LayerScan, Stored};
 use super::leaf::{self, CHUNK, Leaf, Means};
+use super::locks::{self, FileRead, Files, Outcome, Reach, Wanted};
 use super::nested;
 use super::own;
 use super::plan::{File, Job, Layers, Place, Planned, What, plan};
@@ -50,6 +53,12 @@ pub struct ScanOptions {
     pub access: Option<source::oci::Access>,
     /// Where daemons listen whose images are inputs.
     pub daemons: source::Daemons,
+    /// Where the packages of lock files would be installed: an artifact of each.
+    pub environments: Vec<Environment>,
+    /// How files of servers are reached; none is asked without it.
+    pub fetch: Option<Arc<dyn Fetch>>,
+    /// Where what is in files is kept between runs.
+    pub cache: Option<Cache>,
     /// Counters of this run for another thread to look at.
     pub progress: Option<Arc<Progress>>,
 }
@@ -68,6 +77,9 @@ impl Default for ScanOptions {
             #[cfg(feature = "registry")]
             access: None,
             daemons: source::Daemons::default(),
+            environments: Vec::new(),
+            fetch: None,
+            cache: None,
             progress: None,
         }
     }
@@ -101,6 +113,7 @@ pub fn scan_with(
     let mut jobs = Vec::new();
     let mut inputs = Vec::new();
     let mut layers = Layers::default();
+    let mut files = Files::default();
     let problems = Problems::new();
     let mut opening = source::OpenOptions::new(options.limits.clone());
     opening.platform.clone_from(&options.platform);
@@ -111,7 +124,13 @@ pub fn scan_with(
     for (index, spec) in specs.iter().enumerate() {
         let source = source::open(spec, index, &mut opening)?;
         inputs.push(source.at().clone());
-        let (mut input, mut more) = plan(source, index, &mut layers);
+        let (mut input, mut more) = match source {
+            Source::Lock(file) => {
+                let locks = files.plan(&file.lock, file.dir, &options.environments)?;
+                (Planned::Locks(locks), Vec::new())
+            }
+            source => plan(source, index, &mut layers),
+        };
         if let Planned::One(draft) = &mut input {
             problems.add(index, std::mem::take(&mut draft.artifact.problems));
         }
@@ -120,7 +139,28 @@ pub fn scan_with(
     }
     let mut means = Means::new(options.limits.clone(), tables, options.kernels);
     means.progress.clone_from(&options.progress);
-    let run = Run { means, problems };
+    let wanted = files.into_list();
+    let first_file = specs.len();
+    for (number, file) in wanted.iter().enumerate() {
+        inputs.push(file.at().clone());
+        let job = Job {
+            artifact: first_file + number,
+            package: None,
+            what: What::Locked(number),
+        };
+        jobs.push((file.weight(), job));
+    }
+    let mut files: Vec<(Option<Outcome>, Box<Draft>)> = Vec::new();
+    files.extend(wanted.iter().map(|file| (None, Box::new(file.draft()))));
+    let run = Run {
+        means,
+        problems,
+        wanted,
+        reach: Reach {
+            fetch: options.fetch.as_deref(),
+            cache: options.cache.as_ref(),
+        },
+    };
     for (_, job) in &jobs {
         run.expect(job);
     }
@@ -134,6 +174,18 @@ pub fn scan_with(
     );
     let mut scans: Vec<Option<Arc<LayerScan>>> = vec![None; layers.len()];
     let mut streamed = BTreeMap::new();
+    let mut gathered = gathered;
+    // drafts come before what was found of them, whichever thread found it
+    for (number, outcome, draft) in gathered.iter_mut().flat_map(|each| each.files.drain(..)) {
+        if let Some(file) = files.get_mut(number) {
+            file.0 = Some(outcome);
+            if let Some(mut draft) = draft {
+                let problems = std::mem::take(&mut draft.artifact.problems);
+                run.problems.add(first_file + number, problems);
+                file.1 = draft;
+            }
+        }
+    }
     for Gathered {
         found,
         seen,
@@ -145,7 +197,12 @@ pub fn scan_with(
         let seen = seen.into_iter();
         let seen = seen.map(|(index, seen)| (index, Found::Seen(seen)));
         for (index, found) in seen.chain(found) {
-            if let Some(Planned::One(draft)) = planned.get_mut(index) {
+            let draft = match planned.get_mut(index) {
+                Some(Planned::One(draft)) => Some(draft),
+                Some(_) => None,
+                None => files.get_mut(index - first_file).map(|file| &mut file.1),
+            };
+            if let Some(draft) = draft {
                 draft.take(found);
             }
         }
@@ -158,6 +215,14 @@ pub fn scan_with(
     }
     let limits = &options.limits;
     let mut problems = run.problems.finish(&inputs);
+    let files = files.into_iter().enumerate().map(|(number, (outcome, draft))| {
+        let problems = problems.remove(&(first_file + number)).unwrap_or_default();
+        Some(FileRead::new(outcome?, draft.finish(problems)))
+    });
+    let files: Vec<Option<FileRead>> = files.collect();
+    for file in files.iter().flatten() {
+        file.keep(run.reach, options.kernels, tables);
+    }
     let mut artifacts = Vec::new();
     for (index, input) in planned.into_iter().enumerate() {
         let problems = problems.remove(&index).unwrap_or_default();
@@ -173,6 +238,9 @@ pub fn scan_with(
                     let scans: Vec<_> = scans.collect();
                     artifacts.push(image::assemble(image, &scans, &problems, tables, limits));
                 }
+            }
+            Planned::Locks(locks) => {
+                artifacts.extend(locks.into_iter().map(|lock| locks::assemble(lock, &files)));
             }
             Planned::Stream => {
                 let unread = || Error::new(ErrorKind::Input, "an archive of images was not read");
@@ -218,6 +286,8 @@ struct Gathered {
     seen: BTreeMap<usize, Seen>,
     /// Layers that were read, by number.
     layers: Vec<(usize, LayerScan)>,
+    /// Files of lock files, by number.
+    files: Vec<(usize, Outcome, Option<Box<Draft>>)>,
     /// Streams that have passed, by input.
     streams: Vec<(usize, Result<Streamed, Error>)>,
 }
@@ -229,6 +299,7 @@ impl Gathered {
             found: Vec::new(),
             seen: BTreeMap::new(),
             layers: Vec::new(),
+            files: Vec::new(),
             streams: Vec::new(),
         }
     }
@@ -237,6 +308,9 @@ impl Gathered {
 struct Run<'t> {
     means: Means<'t>,
     problems: Problems,
+    /// The files of lock files.
+    wanted: Vec<Wanted>,
+    reach: Reach<'t>,
 }
 
 impl Run<'_> {
@@ -257,6 +331,10 @@ impl Run<'_> {
             What::Layer(number, blob, size) => {
                 let scan = self.layer(&blob, size);
                 gathered.layers.push((number, scan));
+                return;
+            }
+            What::Locked(number) => {
+                self.locked(number, artifact, gathered, adder);
                 return;
             }
             What::Stream(stream) => {
@@ -293,8 +371,35 @@ impl Run<'_> {
                         .map_or(0, |member| member.size),
                 );
             }
-            What::Digest(_) | What::Stream(_) => {}
+            What::Digest(_) | What::Stream(_) | What::Locked(_) => {}
         }
+    }
+
+    /// Opens a file of a lock file, and adds what there is to read of it.
+    fn locked(
+        &self,
+        number: usize,
+        artifact: usize,
+        gathered: &mut Gathered,
+        adder: &Adder<'_, Job>,
+    ) {
+        let Some(wanted) = self.wanted.get(number) else {
+            return;
+        };
+        let (outcome, source, problems) = locks::open(wanted, self.reach, &self.means);
+        self.problems.add(artifact, problems);
+        let mut draft = None;
+        if let Some(source) = source {
+            let (planned, jobs) = plan(source, artifact, &mut Layers::default());
+            if let Planned::One(one) = planned {
+                draft = Some(one);
+            }
+            for (weight, job) in jobs {
+                self.expect(&job);
+                adder.add(weight, job);
+            }
+        }
+        gathered.files.push((number, outcome, draft));
     }
 
     fn layer(&self, blob: &Blob, size: Option<u64>) -> LayerScan {

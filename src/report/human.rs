@@ -9,6 +9,7 @@ use super::beside::Beside;
 use super::group::{Group, gather};
 use super::hidden;
 use super::kernels;
+use super::locked;
 use super::steps::Steps;
 use super::style::Styles;
 use super::text::{Look, listed, plural, wrapped, write_looked_at, write_tables};
@@ -187,8 +188,12 @@ fn write_group(
         .into_iter()
         .chain(finding.library.as_deref())
         .collect();
+    let line = finding.line.map(|line| format!("line {line}"));
     if !subject.is_empty() {
-        writeln!(out, "  {}", visible(&subject.join(" › ")))?;
+        let line = line.map(|line| format!("  ({line})")).unwrap_or_default();
+        writeln!(out, "  {}{}", visible(&subject.join(" › ")), styles.dim(line))?;
+    } else if let Some(line) = line {
+        writeln!(out, "  {}", styles.dim(line))?;
     }
     let line = |text: &str, indent: usize| wrapped(&visible(text), indent, options.width);
     writeln!(out, "  {}", line(&finding.message, 2))?;
@@ -270,6 +275,10 @@ fn write_summary(
         writeln!(out, " (targets of the command line)")?;
     } else {
         writeln!(out, " (policy {})", visible(&evaluation.policy))?;
+    }
+    let locks = evaluation.artifacts.iter().filter_map(|artifact| artifact.lock.as_deref());
+    if let Some(line) = locked::summary(locks) {
+        writeln!(out, "{line}")?;
     }
     write_looked_at(evaluation.artifacts.iter().map(look), out)?;
     write_tables(&evaluation.tables, styles, out)?;

@@ -12,6 +12,7 @@ use crate::verdict::megabytes;
 
 use super::hidden;
 use super::kernels;
+use super::locked;
 use super::style::Styles;
 use super::text::{Look, plural, wrapped, write_looked_at, write_tables};
 use super::{HumanOptions, visible};
@@ -25,6 +26,10 @@ pub(super) fn write(
     let styles = Styles::new(options.colour);
     for (artifact, title) in inventory.artifacts.iter().zip(inventory.titles()) {
         write_artifact(artifact, &title, styles, options, out)?;
+    }
+    let locks = inventory.artifacts.iter().filter_map(|artifact| artifact.lock.as_deref());
+    if let Some(line) = locked::summary(locks) {
+        writeln!(out, "{line}")?;
     }
     write_looked_at(inventory.artifacts.iter().map(look), out)?;
     match &inventory.tables {
@@ -55,7 +60,10 @@ fn write_artifact(
             let layers = plural(image.layers.len() as u64, "layer");
             format!("image, {}, {layers}", visible(platform))
         }
-        None => artifact.kind.id().to_owned(),
+        None => match &artifact.lock {
+            Some(lock) => format!("{}, for {}", lock.kind.title(), visible(&lock.title())),
+            None => artifact.kind.id().to_owned(),
+        },
     };
     match &artifact.name {
         Some(name) => {
@@ -68,6 +76,9 @@ fn write_artifact(
             )?;
         }
         None => writeln!(out, "{}  {}", styles.bold(visible(title)), styles.dim(kind))?,
+    }
+    if let Some(lock) = &artifact.lock {
+        locked::write(artifact, lock, styles, options, out)?;
     }
     let packages = artifact.packages.iter();
     let known = packages.filter_map(|package| {

@@ -11,6 +11,7 @@ mod hidden;
 mod human;
 mod inspect;
 mod kernels;
+mod locked;
 mod steps;
 mod style;
 mod text;

@@ -33,7 +33,7 @@ mod words;
 use std::collections::BTreeMap;
 
 use crate::cuda::DriverSpec;
-use crate::inventory::{Artifact, ArtifactKind, Hidden, Inventory, Seen};
+use crate::inventory::{Artifact, ArtifactKind, Hidden, Inventory, LockFacts, Seen};
 use crate::policy::{Date, Policy};
 use crate::problem::Problem;
 use crate::rule::Level;
@@ -126,6 +126,8 @@ pub struct Judged {
     pub problems: Vec<Problem>,
     /// Files with device code that later layers of an image removed or replaced.
     pub hidden: Vec<Hidden>,
+    /// What it is as a lock file, where it is one.
+    pub lock: Option<Box<LockFacts>>,
 }
 
 /// Everything that a report needs.
@@ -221,6 +223,7 @@ pub fn evaluate_new(
             .image
             .as_ref()
             .map_or_else(Vec::new, |image| image.hidden.clone()),
+        lock: artifact.lock.clone(),
     });
     let artifacts: Vec<Judged> = artifacts.collect();
     if let Some(baseline) = baseline {

@@ -10,7 +10,7 @@ use crate::policy::Policy;
 use crate::report::{HumanOptions, write_check};
 use crate::source::read_named;
 use crate::tables::Tables;
-use crate::verdict::{Baseline, EvaluateOptions, evaluate_new};
+use crate::verdict::{Baseline, EvaluateOptions, environment, evaluate_new};
 use crate::{Error, ErrorKind};
 
 use super::{host, load_policy, nothing_read, require_something, scan_inputs, today};
@@ -20,11 +20,14 @@ const DATA_MAX: u64 = 256 << 20;
 
 pub(in crate::cli) fn run(args: &Check, tables: &Tables, output: &Output) -> Result<Exit, Failure> {
     // mistakes in the policy are told before a long scan
-    let policy = if args.target.is_empty() {
+    let mut policy = if args.target.is_empty() {
         host::fill_in(load_policy(args.policy.as_deref(), tables)?, tables)?
     } else {
         by_hand(args, tables)?
     };
+    for target in &mut policy.targets {
+        args.install.complete(target);
+    }
     let today = today(args.today.as_deref())?;
     let baseline = match &args.baseline {
         Some(path) => {
@@ -86,6 +89,12 @@ fn scan_options(args: &Check, policy: &Policy) -> ScanOptions {
             .all(|platform| platform == Some(first))
             .then(|| first.to_string())
     });
+    for target in &policy.targets {
+        let environment = args.install.choices(environment(target));
+        if !options.environments.contains(&environment) {
+            options.environments.push(environment);
+        }
+    }
     options
 }
 

@@ -1,5 +1,6 @@
 //! The commands, one file each, and what several of them do.
 
+pub(super) mod cache;
 pub(super) mod check;
 pub(super) mod explain;
 pub(super) mod facts;

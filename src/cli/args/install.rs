@@ -1,0 +1,112 @@
+//! The arguments that say where packages would be installed, and where they come from.
+
+use clap::{Args as ClapArgs, ValueEnum};
+
+use crate::platform::Platform;
+use crate::policy::FleetTarget;
+use crate::source::lock::{Environment, Libc, PythonVersion};
+
+/// Where the packages of a lock file, or of a requirement such as `torch==2.9.1`, would be installed.
+#[derive(Debug, Default, ClapArgs)]
+#[command(next_help_heading = "Lock files")]
+pub(in crate::cli) struct Install {
+    /// The Python that files are chosen for, `3.12` or `3.13t`; without it the target's, else what the lock file asks for
+    #[arg(long, value_name = "VERSION")]
+    pub(in crate::cli) python: Option<PythonVersion>,
+    /// The glibc that files are chosen for, `2.28`; without it the target's, else any
+    #[arg(long, value_name = "VERSION", value_parser = glibc)]
+    pub(in crate::cli) glibc: Option<Glibc>,
+    /// An extra of the project that is installed; repeatable
+    #[arg(long, value_name = "NAME")]
+    extra: Vec<String>,
+    /// A dependency group that is installed beside the default ones; repeatable
+    #[arg(long, value_name = "NAME")]
+    group: Vec<String>,
+    /// The environment of a `pixi.lock`; `default` if not given
+    #[arg(long, value_name = "NAME")]
+    environment: Option<String>,
+    /// Ask no server for anything: answer from lock files and from what earlier runs kept
+    #[arg(long)]
+    pub(in crate::cli) offline: bool,
+    /// Neither use nor keep what is in files between runs
+    #[arg(long)]
+    pub(in crate::cli) no_cache: bool,
+}
+
+/// A version of glibc.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::cli) struct Glibc {
+    text: String,
+    version: (u16, u16),
+}
+
+fn glibc(text: &str) -> Result<Glibc, String> {
+    let wrong = || "write major and minor, such as `2.28`".to_owned();
+    let (major, minor) = text.split_once('.').ok_or_else(wrong)?;
+    let number = |part: &str| {
+        let digits = (1..=3).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
+        digits.then(|| part.parse().ok()).flatten()
+    };
+    let version = number(major).zip(number(minor)).ok_or_else(wrong)?;
+    Ok(Glibc {
+        text: text.to_owned(),
+        version,
+    })
+}
+
+impl Install {
+    /// Where things are installed, without a target.
+    pub(in crate::cli) fn environment(&self, platform: Platform) -> Environment {
+        let mut environment = Environment::new(platform);
+        environment.python = self.python;
+        if let Some(glibc) = &self.glibc {
+            environment.libc = Libc::Glibc(Some(glibc.version));
+        }
+        self.choices(environment)
+    }
+
+    /// `environment` with what the user asks for besides.
+    pub(in crate::cli) fn choices(&self, mut environment: Environment) -> Environment {
+        environment.extras.clone_from(&self.extra);
+        environment.groups.clone_from(&self.group);
+        environment.named.clone_from(&self.environment);
+        environment
+    }
+
+    /// Gives a target what it leaves open.
+    pub(in crate::cli) fn complete(&self, target: &mut FleetTarget) {
+        if target.python.is_none() {
+            target.python = self.python.map(|python| python.to_string());
+        }
+        if target.glibc.is_none() {
+            target.glibc = self.glibc.as_ref().map(|glibc| glibc.text.clone());
+        }
+    }
+}
+
+/// Where packages come from that are named without an address.
+#[derive(Debug, Default, ClapArgs)]
+#[command(next_help_heading = "Package indexes")]
+pub(in crate::cli) struct Indexes {
+    /// The package index; without it that of the lock file, else that of uv's or pip's configuration
+    #[arg(long, short = 'i', value_name = "URL")]
+    pub(in crate::cli) index_url: Option<String>,
+    /// A further index; repeatable
+    #[arg(long, value_name = "URL")]
+    pub(in crate::cli) extra_index_url: Vec<String>,
+    /// A page that links to files; repeatable
+    #[arg(long, short = 'f', value_name = "URL")]
+    pub(in crate::cli) find_links: Vec<String>,
+    /// Whether the command `keyring` is asked for credentials
+    #[arg(long, value_enum, value_name = "PROVIDER")]
+    pub(in crate::cli) keyring_provider: Option<Keyring>,
+}
+
+/// Whether the command `keyring` is asked for credentials.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum Keyring {
+    /// It is not asked
+    Disabled,
+    /// `keyring get URL USER`
+    Subprocess,
+}

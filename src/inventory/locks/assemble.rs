@@ -1,0 +1,126 @@
+//! From what was read of its files to the artifact that a lock file is for one environment.
+
+use std::collections::BTreeSet;
+
+use super::facts::{Content, NotRead};
+use super::files::PlannedLock;
+use super::read::Outcome;
+use crate::archive::Fault;
+use crate::inventory::draft::Draft;
+use crate::inventory::{Artifact, ArtifactKind, Library, Manager, Package};
+use crate::problem::{Extent, Problem, ProblemKind};
+use crate::source::lock::{Hash, PickStatus, without_secrets};
+use crate::source::wheel::Installed;
+
+/// A file that was read, or why not.
+#[derive(Debug)]
+pub(in crate::inventory) struct FileRead {
+    pub(super) outcome: Outcome,
+    /// What is in it.
+    pub(super) artifact: Artifact,
+}
+
+impl FileRead {
+    /// What became of a file, with what was found in it. Its hash is compared where the whole was read.
+    pub(in crate::inventory) fn new(mut outcome: Outcome, found: Artifact) -> Self {
+        let mut artifact = match outcome.kept.take() {
+            Some(kept) => kept,
+            None => found,
+        };
+        let expected = outcome.file.as_ref().and_then(|file| file.hash.as_ref());
+        let read = artifact.sha256.as_ref().map(|hex| Hash {
+            algorithm: "sha256".to_owned(),
+            hex: hex.clone(),
+        });
+        if let (Some(expected), Some(read)) = (expected, read)
+            && expected.algorithm == read.algorithm
+            && outcome.content == Content::Read
+        {
+            if *expected == read {
+                outcome.content = Content::Verified;
+            } else {
+                let detail = format!("its hash is {read}, and the lock file says {expected}");
+                let at = artifact.problem_place();
+                let fault = Fault::new(ProblemKind::DigestMismatch, detail);
+                artifact.problems.push(fault.at(at, Extent::Artifact));
+                artifact.problems.sort();
+            }
+        }
+        Self { outcome, artifact }
+    }
+}
+
+impl FileRead {
+    /// Bytes that were asked of servers.
+    fn fetched(&self) -> u64 {
+        self.outcome.bytes.as_ref().map_or(0, SharedBytes::received)
+    }
+
+    /// Keeps what was found for other runs, where all of it could be read.
+    pub(in crate::inventory) fn keep(&self, reach: Reach<'_>, kernels: bool, tables: &Tables) {
+        let hash = self.outcome.file.as_ref().and_then(|file| file.hash.as_ref());
+        let fresh = self.outcome.bytes.is_some() && self.outcome.content.is_known();
+        if let (Some(cache), Some(hash)) = (reach.cache, hash)
+            && fresh
+            && self.artifact.problems.is_empty()
+        {
+            cache.store(hash, kernels, tables, self.artifact.clone());
+        }
+    }
+}
+
+/// The artifact of a planned lock file. `files` are those of the run, by number.
+pub(in crate::inventory) fn assemble(planned: PlannedLock, files: &[Option<FileRead>]) -> Artifact {
+    let PlannedLock {
+        at,
+        mut facts,
+        numbers,
+        problems,
+    } = planned;
+    let mut draft = Draft::new(ArtifactKind::LockFile, &at);
+    let mut all: BTreeSet<Problem> = problems.into_iter().collect();
+    draft.artifact.platforms = vec![facts.environment.platform];
+    for (locked, number) in facts.packages.iter_mut().zip(numbers) {
+        let read = number.and_then(|number| files.get(number)?.as_ref());
+        if let Some(read) = read {
+            locked.status = read.outcome.status;
+            locked.file.clone_from(&read.outcome.file);
+            locked.content = read.outcome.content;
+            if let Some(file) = &locked.file
+                && locked.version.is_none()
+            {
+                locked.version = read.artifact.version.clone().or_else(|| version_of(&file.name));
+            }
+            facts.fetched = facts.fetched.saturating_add(read.fetched());
+        } else if number.is_some() {
+            locked.content = Content::NotRead(NotRead::Failed);
+        }
+        if let Some(url) = locked.file.as_mut().and_then(|file| file.url.as_mut()) {
+            *url = without_secrets(url);
+        }
+        let mut package = Package::new(locked.name.clone(), locked.version.clone());
+        if locked.status == PickStatus::Conda {
+            package.manager = Some(Manager::Conda);
+        }
+        if let Some(read) = read {
+            draft.artifact.seen.add(read.artifact.seen);
+            all.extend(read.artifact.problems.iter().cloned());
+            for library in &read.artifact.libraries {
+                draft.libraries.push((installed(library), Some(package.clone())));
+            }
+        }
+        draft.packages.insert(package);
+    }
+    draft.artifact.lock = Some(Box::new(facts));
+    draft.finish(all.into_iter().collect())
+}
+
+/// A library of a wheel where an installer puts it.
+fn installed(library: &Library) -> Library {
+    let path = Installed::of(library.path.as_bytes()).path;
+    Library {
+        path: String::from_utf8_lossy(path).into_owned(),
+        package: None,
+        ..library.clone()
+    }
+}

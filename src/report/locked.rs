@@ -1,0 +1,100 @@
+//! The packages of a lock file, for people.
+
+use std::io::{self, Write};
+
+use crate::inventory::{Artifact, Content, LockFacts, LockedPackage, NotRead};
+use crate::source::lock::PickStatus;
+use crate::verdict::megabytes;
+
+use super::style::Styles;
+use super::text::plural;
+use super::{HumanOptions, visible};
+
+/// Writes what would be installed: all packages under `--verbose`, else those of which something is to be said.
+pub(super) fn write(
+    artifact: &Artifact,
+    lock: &LockFacts,
+    styles: Styles,
+    options: HumanOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let with_libraries = |package: &LockedPackage| {
+        artifact.libraries.iter().any(|library| {
+            let owner = library.package.and_then(|index| artifact.packages.get(index));
+            owner.is_some_and(|owner| owner.name == package.name)
+        })
+    };
+    let unread = lock.packages.iter().all(|package| !package.content.is_known());
+    let shown = |package: &&LockedPackage| {
+        options.verbose || unread || remark(package).is_some() || with_libraries(package)
+    };
+    let width = lock.packages.iter().filter(shown).map(|package| title(package).chars().count());
+    let width = width.max().unwrap_or_default().min(40);
+    let mut hidden = 0_u64;
+    for package in &lock.packages {
+        if !shown(&package) {
+            hidden += 1;
+            continue;
+        }
+        let file = package.file.as_ref().map(|file| file.name.as_str());
+        let said: Vec<&str> = file.into_iter().chain(remark(package)).collect();
+        let title = title(package);
+        writeln!(
+            out,
+            "  {:width$}  {}",
+            visible(&title),
+            styles.dim(visible(&format!("line {}  {}", package.line, said.join("  "))))
+        )?;
+    }
+    if hidden > 0 {
+        let more = plural(hidden, "package");
+        writeln!(out, "  {}", styles.dim(format!("{more} without device code (`--verbose` lists all)")))?;
+    }
+    for unlocked in &lock.unlocked {
+        let text = format!("line {}  `{}` has no exact version", unlocked.line, unlocked.text);
+        writeln!(out, "  {}", styles.dim(visible(&text)))?;
+    }
+    Ok(())
+}
+
+fn title(package: &LockedPackage) -> String {
+    match &package.version {
+        Some(version) => format!("{} {version}", package.name),
+        None => package.name.clone(),
+    }
+}
+
+/// What is to be said of a package beside its file.
+fn remark(package: &LockedPackage) -> Option<&'static str> {
+    match package.status {
+        PickStatus::NoFile => Some("no file for this environment"),
+        PickStatus::Sdist => Some("built at install"),
+        PickStatus::Vcs => Some("built at install, from a repository"),
+        PickStatus::Directory => Some("built at install, from a directory"),
+        PickStatus::AskIndex => Some("only an index says which file"),
+        _ => match package.content {
+            Content::NotRead(NotRead::Failed) => Some("could not be read"),
+            _ => None,
+        },
+    }
+}
+
+/// What was asked of servers, and what was not read: `12 of 40 packages read, 31.2 MB fetched`.
+pub(super) fn summary<'l>(locks: impl Iterator<Item = &'l LockFacts>) -> Option<String> {
+    let (mut all, mut read, mut fetched) = (0_u64, 0_u64, 0_u64);
+    let mut some = false;
+    for lock in locks {
+        some = true;
+        all += lock.packages.len() as u64;
+        let known = lock.packages.iter().filter(|package| package.content.is_known());
+        read += known.count() as u64;
+        fetched = fetched.max(lock.fetched);
+    }
+    some.then(|| {
+        let bytes = match fetched {
+            0 => "nothing fetched".to_owned(),
+            bytes => format!("{} fetched", megabytes(bytes)),
+        };
+        format!("Read {read} of {}, {bytes}", plural(all, "locked package"))
+    })
+}
