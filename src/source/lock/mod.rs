@@ -6,11 +6,14 @@
 //!
 //! Formats: one file of this folder each, with the document that it follows.
 
+mod address;
 mod environment;
 mod model;
+mod options;
 
 pub use environment::{Environment, Libc, PythonVersion};
 pub use model::{
     Condition, Dependency, Hash, Lock, LockKind, Locked, LockedFile, Origin, Pick, PickStatus,
     PickedFile, Under, Unlocked,
 };
+pub use options::{InstallOptions, LockPlatform, Login};
