@@ -1,135 +1,140 @@
-//! Addresses as lock files write them: without their secrets, and the file that they name.
-//!
-//! They are texts of others and need not be valid: nothing here fails. Format: RFC 3986; `/t/TOKEN/` in a path is
-//! how conda writes a token.
+//! Addresses: the file that one names, and what of it may be shown.
 
-use std::borrow::Cow;
+use std::fmt;
 
-/// An address without user, password, token, query and fragment, which may be or hold secrets.
-pub(super) fn shown(url: &str) -> String {
-    let (url, _) = split_fragment(url);
-    let url = url.split('?').next().unwrap_or_default();
-    let (scheme, rest) = match url.find("://") {
-        Some(at) => url.split_at(at + 3),
-        None => ("", url),
-    };
-    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let host = match authority.rfind('@') {
-        // `name@file:` without a scheme of its own is a requirement, `user:password@host` is none
-        Some(at) if !scheme.is_empty() || authority.get(..at).is_some_and(|u| u.contains(':')) => {
-            authority.get(at + 1..).unwrap_or_default()
-        }
-        _ => authority,
-    };
-    format!("{scheme}{host}{}", without_token(path))
-}
+use super::model::{LockedFile, PickedFile};
 
-/// Whether [`shown`] leaves out a user, a password, a token or a query.
-pub(super) fn has_secret(url: &str) -> bool {
-    let (bare, _) = split_fragment(url);
-    shown(url) != bare
-}
+/// Fields of a query that name code and no user.
+const HARMLESS: &[&str] = &[
+    "branch",
+    "egg",
+    "lfs",
+    "ref",
+    "reference",
+    "rev",
+    "subdirectory",
+    "tag",
+];
 
-/// A text with every address in it as [`shown`].
-pub(super) fn shown_in(text: &str) -> String {
-    let is_address =
-        |word: &str| word.contains("://") || (word.contains('@') && word.contains(':'));
-    if !is_address(text) {
-        return text.to_owned();
+/// A text with what its addresses hold of users, passwords and tokens left out: what stands before the `@` of a
+/// host, and the values of fields behind `?`.
+pub fn without_secrets(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once("://") {
+        shown.push_str(before);
+        shown.push_str("://");
+        let end = behind
+            .find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '<' | '>'))
+            .unwrap_or(behind.len());
+        let (address, after) = behind.split_at_checked(end).unwrap_or((behind, ""));
+        push_address(&mut shown, address);
+        rest = after;
     }
-    let words = text.split_inclusive(char::is_whitespace).map(|word| {
-        let bare = word.trim_end();
-        let space = word.get(bare.len()..).unwrap_or_default();
-        // `--option=https://`, `name@https://`: the address begins behind what a scheme cannot hold
-        let scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
-        let start = bare.find("://").and_then(|colon| {
-            let (before, _) = bare.split_at(colon);
-            before.rfind(|c| !scheme(c))
-        });
-        let start = start.map_or(0, |at| at + bare.get(at..).map_or(1, first_len));
-        let (before, address) = bare.split_at(start.min(bare.len()));
-        if is_address(address) {
-            format!("{before}{}{space}", shown(address))
-        } else {
-            word.to_owned()
-        }
-    });
-    words.collect()
+    shown.push_str(rest);
+    shown
 }
 
-/// An address, and what stands behind its `#`.
-pub(super) fn split_fragment(url: &str) -> (&str, Option<&str>) {
-    match url.split_once('#') {
-        Some((url, fragment)) => (url, Some(fragment)),
-        None => (url, None),
-    }
-}
-
-/// The value of a key in a fragment: `egg` of `#egg=name&subdirectory=x`.
-pub(super) fn in_fragment<'u>(fragment: Option<&'u str>, key: &str) -> Option<&'u str> {
-    fragment?
-        .split('&')
-        .filter_map(|part| part.split_once('='))
-        .find(|(name, _)| *name == key)
-        .map(|(_, value)| value)
-}
-
-/// The last part of the path of an address, or of a path, decoded. Empty where it ends in a slash.
-pub(super) fn file_name(url: &str) -> String {
-    let (url, _) = split_fragment(url);
-    let url = url.split('?').next().unwrap_or_default();
-    let last = url.rsplit(['/', '\\']).next().unwrap_or_default();
-    let decoded = decode(last);
-    // what decodes to several parts is no name
-    if decoded.contains(['/', '\\', '\0']) {
-        last.to_owned()
+/// Adds what stands behind `://`.
+fn push_address(shown: &mut String, address: &str) {
+    let end = address.find(['/', '?', '#']).unwrap_or(address.len());
+    let host = address.get(..end).unwrap_or(address);
+    // a password with a slash is no valid address, and a password all the same
+    let port = host
+        .strip_prefix('[')
+        .map_or(host, |v6| v6.rsplit(']').next().unwrap_or_default())
+        .rsplit_once(':');
+    let is_port = port.is_none_or(|(_, port)| port.bytes().all(|b| b.is_ascii_digit()));
+    let users = if is_port || host.contains('@') {
+        host
     } else {
-        decoded.into_owned()
+        address
+    };
+    let from = users.rfind('@').map_or(0, |at| at + 1);
+    let address = address.get(from..).unwrap_or_default();
+
+    let (address, fragment) = split_before(address, '#');
+    let (path, query) = split_before(address, '?');
+    shown.push_str(path);
+    for (i, field) in query.split(['?', '&']).enumerate() {
+        match (i, field.split_once('=')) {
+            (0, _) => {}
+            (_, Some((key, _))) if !HARMLESS.contains(&key) => {
+                shown.push(if i == 1 { '?' } else { '&' });
+                shown.push_str(key);
+                shown.push_str("=…");
+            }
+            _ => {
+                shown.push(if i == 1 { '?' } else { '&' });
+                shown.push_str(field);
+            }
+        }
     }
+    shown.push_str(fragment);
 }
 
-/// What is left of an address without its last part: `https://host/channel/linux-64`.
-pub(super) fn parent(url: &str) -> Option<&str> {
-    url.rsplit_once('/').map(|(parent, _)| parent)
+fn split_before(text: &str, c: char) -> (&str, &str) {
+    let at = text.find(c).unwrap_or(text.len());
+    text.split_at_checked(at).unwrap_or((text, ""))
 }
 
-/// A text without percent encoding. What does not decode to text stays as it is.
-pub(super) fn decode(text: &str) -> Cow<'_, str> {
-    if !text.contains('%') {
-        return Cow::Borrowed(text);
-    }
+/// The name of the file that an address or a path names, decoded: `torch-2.9.1+cu130-….whl`. What decodes to no
+/// plain name stays as it is.
+pub fn file_name(address: &str) -> String {
+    let address = match address.split_once("://") {
+        Some((_, behind)) => {
+            let (address, _) = split_before(behind, '#');
+            split_before(address, '?').0
+        }
+        None => address,
+    };
+    let trimmed = address.trim_end_matches(['/', '\\']);
+    let last = trimmed.rsplit(['/', '\\']).next().unwrap_or(trimmed);
+    decoded(last).unwrap_or_else(|| last.to_owned())
+}
+
+/// A part of a path without `%XX`; nothing where it would be no plain name.
+fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        let mut ahead = rest.clone();
-        let digits = (byte == b'%').then(|| (ahead.next(), ahead.next()));
-        let value = digits.and_then(|(high, low)| {
-            let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
-            u8::try_from(digit(high)? * 16 + digit(low)?).ok()
-        });
-        if value.is_some() {
-            rest = ahead;
-        }
-        bytes.push(value.unwrap_or(byte));
+    let mut rest = text.as_bytes();
+    while let Some((first, behind)) = rest.split_first() {
+        let digits = (*first == b'%').then(|| behind.get(..2)).flatten();
+        let byte = digits
+            .filter(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+            .and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
+        bytes.push(byte.unwrap_or(*first));
+        rest = match byte {
+            Some(_) => behind.get(2..).unwrap_or_default(),
+            None => behind,
+        };
     }
-    String::from_utf8(bytes).map_or(Cow::Borrowed(text), Cow::Owned)
+    let text = String::from_utf8(bytes).ok()?;
+    let is_plain = !text.contains(['/', '\\']) && !text.chars().any(char::is_control);
+    is_plain.then_some(text)
 }
 
-fn first_len(text: &str) -> usize {
-    text.chars().next().map_or(1, char::len_utf8)
+impl fmt::Debug for LockedFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LockedFile")
+            .field("name", &self.name)
+            .field("url", &self.url.as_deref().map(without_secrets))
+            .field("hash", &self.hash)
+            .field("size", &self.size)
+            .field("line", &self.line)
+            .finish()
+    }
 }
 
-/// A path without the token of a conda channel.
-fn without_token(path: &str) -> String {
-    let mut shown = Vec::new();
-    let mut parts = path.split('/').peekable();
-    while let Some(part) = parts.next() {
-        shown.push(part);
-        if part == "t" && shown.len() == 2 && parts.next_if(|token| !token.is_empty()).is_some() {
-            shown.push("…");
-        }
+impl fmt::Debug for PickedFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PickedFile")
+            .field("name", &self.name)
+            .field("url", &self.url.as_deref().map(without_secrets))
+            .field("hash", &self.hash)
+            .field("size", &self.size)
+            .field("line", &self.line)
+            .finish()
     }
-    shown.join("/")
 }
 
 #[cfg(test)]
@@ -137,62 +142,60 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_are_not_shown() {
-        for (url, expected) in [
-            ("https://a.example/simple", "https://a.example/simple"),
-            ("https://u:p@a.example:8/s/", "https://a.example:8/s/"),
-            ("https://u:p@x@a.example", "https://a.example"),
-            ("https://tok@a.example/s?k=v#f", "https://a.example/s"),
+    fn names_of_files_are_decoded_to_plain_names_only() {
+        for (address, name) in [
             (
-                "https://a.example/t/tk-1/main/noarch/",
-                "https://a.example/t/…/main/noarch/",
+                "https://w.example/cu130/torch-2.9.1%2Bcu130-cp312-cp312-linux_x86_64.whl#sha256=aa",
+                "torch-2.9.1+cu130-cp312-cp312-linux_x86_64.whl",
             ),
-            ("https://a.example/x/t/y", "https://a.example/x/t/y"),
-            (
-                "git+ssh://git@a.example/x@main",
-                "git+ssh://a.example/x@main",
-            ),
-            ("u:p@a.example/simple", "a.example/simple"),
-            ("./dir/x.whl", "./dir/x.whl"),
-            ("https://u:p@", "https://"),
-            ("://@@/t/", ":///t/"),
+            ("https://w.example/a-1.tar.gz?token=b/c.whl", "a-1.tar.gz"),
+            ("wheels/a%2B-1.whl", "a+-1.whl"),
+            ("C:\\wheels\\a-1.whl", "a-1.whl"),
+            ("https://w.example/x/..%2F..%2Fetc", "..%2F..%2Fetc"),
+            ("https://w.example/a%00b.whl", "a%00b.whl"),
+            ("https://w.example/a%ff%2", "a%ff%2"),
+            ("https://w.example/100%", "100%"),
+            ("https://w.example/%%2Bé", "%+é"),
         ] {
-            assert_eq!(shown(url), expected, "{url}");
-        }
-        assert!(has_secret("https://u:p@a.example/s") && has_secret("https://a.example/s?k"));
-        assert!(!has_secret("https://a.example/s#x"));
-    }
-
-    #[test]
-    fn secrets_inside_a_text_are_not_shown() {
-        for (text, expected) in [
-            ("torch>=2 ; os_name == 'nt'", "torch>=2 ; os_name == 'nt'"),
-            (
-                "a @ https://u:p@b.example/a.whl#sha256=0 ; x",
-                "a @ https://b.example/a.whl ; x",
-            ),
-            ("a@https://u:p@b.example/a", "a@https://b.example/a"),
-            (
-                "--index-url=https://u:p@b.example/",
-                "--index-url=https://b.example/",
-            ),
-            ("é\u{a0}https://u@b.example", "é\u{a0}https://b.example"),
-            ("-i u:p@b.example", "-i b.example"),
-        ] {
-            assert_eq!(shown_in(text), expected, "{text}");
+            assert_eq!(file_name(address), name, "{address}");
         }
     }
 
     #[test]
-    fn the_file_is_the_last_part_decoded() {
-        assert_eq!(
-            file_name("https://a.example/w/t-2%2Bcu1-x.whl?q/r#h/i"),
-            "t-2+cu1-x.whl"
-        );
-        assert_eq!(file_name(r"..\wheels\a.whl"), "a.whl");
-        assert_eq!(file_name("https://a.example/..%2Fx"), "..%2Fx");
-        assert_eq!(file_name("https://a.example/%zz%ff%"), "%zz%ff%");
-        assert_eq!(file_name("https://a.example/"), "");
-        assert_eq!(in_fragment(Some("egg=a&sha256=0"), "sha256"), Some("0"));
+    fn secrets_of_addresses_are_left_out() {
+        for (text, shown) in [
+            (
+                "https://me:s3cret@w.example/a@b.whl",
+                "https://w.example/a@b.whl",
+            ),
+            ("https://s3cret@w.example", "https://w.example"),
+            (
+                "git+ssh://git:s3@w.example:22/a?rev=1&token=s3cret#c0ffee",
+                "git+ssh://w.example:22/a?rev=1&token=…#c0ffee",
+            ),
+            (
+                "two: https://a:s3@x.example and `https://b:s3@y.example`",
+                "two: https://x.example and `https://y.example`",
+            ),
+            ("https://me:s3/cret@w.example/a", "https://w.example/a"),
+            ("https://a@b:s3@w.example/a", "https://w.example/a"),
+            ("http://[::1]:8080/a@b", "http://[::1]:8080/a@b"),
+            (
+                "https://w.example:443/simple",
+                "https://w.example:443/simple",
+            ),
+            ("a >= 1 @ nothing", "a >= 1 @ nothing"),
+        ] {
+            assert_eq!(without_secrets(text), shown);
+        }
+    }
+
+    #[test]
+    fn a_file_shows_its_address_without_secrets() {
+        let mut file = LockedFile::new("a-1.whl", 3);
+        file.url = Some("https://me:s3cret@w.example/a-1.whl".to_owned());
+        let shown = format!("{file:?}");
+        assert!(shown.contains("https://w.example/a-1.whl"), "{shown}");
+        assert!(!shown.contains("s3cret"), "{shown}");
     }
 }

@@ -7,9 +7,20 @@
 //! Formats: one file of this folder each, with the document that it follows.
 
 mod address;
+mod conda;
+mod conda_environment;
+mod conda_lock;
+mod detect_text;
 mod environment;
+mod explicit;
+mod link;
+mod located;
 mod model;
 mod options;
+mod pixi;
+mod pypi;
+mod requirements;
+mod yaml;
 
 pub use environment::{Environment, Libc, PythonVersion};
 pub use model::{

@@ -277,7 +277,7 @@ pub enum Under {
 }
 
 /// A file of a locked package.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LockedFile {
     /// Its name, decoded: `torch-2.9.1+cu128-cp312-cp312-manylinux_2_28_x86_64.whl`.
@@ -354,7 +354,7 @@ pub struct Pick {
 }
 
 /// The file of a [`Pick`].
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct PickedFile {
     /// Its name, decoded.

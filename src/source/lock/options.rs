@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::address;
+use super::link;
 
 /// What a lock file asks of an installer. What is empty or false was not asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -24,7 +24,7 @@ impl InstallOptions {
     /// Keeps an address for who fetches, where it says more than may be shown.
     pub(super) fn keep_login(&mut self, url: &str) {
         let login = Login::new(url);
-        if address::has_secret(url) && !self.logins.contains(&login) {
+        if link::has_secret(url) && !self.logins.contains(&login) {
             self.logins.push(login);
         }
     }
@@ -40,7 +40,7 @@ pub struct Login {
 impl Login {
     fn new(url: &str) -> Self {
         Self {
-            shown: address::shown(url),
+            shown: link::shown(url),
             url: url.to_owned(),
         }
     }
