@@ -1,6 +1,9 @@
 //! Which kind of lock file a text is: by what it holds. A name only says what somebody meant it to be.
 
+use std::borrow::Cow;
+
 use super::model::LockKind;
+use super::{detect_text, requirements};
 use crate::{Error, ErrorKind};
 
 /// Bytes of the beginning of a file that [`may_be_lock`] looks at.
@@ -10,8 +13,7 @@ const HEAD: usize = 4096;
 /// not, and need not be read for [`detect`].
 pub fn may_be_lock(head: &[u8]) -> bool {
     let head = head.get(..HEAD).unwrap_or(head);
-    let utf16 = head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]);
-    if utf16 {
+    if is_utf16(head) {
         return true;
     }
     // the last character may be cut
@@ -29,15 +31,16 @@ pub fn may_be_lock(head: &[u8]) -> bool {
 /// A file that is called as a lock file is, and holds something else.
 pub fn detect(bytes: &[u8], file_name: &str) -> Result<Option<LockKind>, Error> {
     let named = by_name(file_name);
-    let text = match std::str::from_utf8(bytes) {
-        Ok(text) => text.trim_start_matches('\u{feff}'),
-        Err(error) => {
+    let text = match text_of(bytes, named.unwrap_or(LockKind::Requirements)) {
+        Ok(text) => text,
+        Err(valid) => {
             return match named {
-                Some(_) => Err(not_text(bytes, file_name, error.valid_up_to())),
+                Some(_) => Err(not_text(bytes, file_name, valid)),
                 None => Ok(None),
             };
         }
     };
+    let text = text.as_ref();
     let found = by_content(text, file_name);
     match (named, found) {
         (Some(named), Some(found)) if named != found => {
@@ -76,13 +79,32 @@ fn by_name(file_name: &str) -> Option<LockKind> {
     })
 }
 
-fn by_content(text: &str, _file_name: &str) -> Option<LockKind> {
+/// The text of a lock file of `kind`: UTF-8, and of requirements UTF-16 too, which PowerShell writes. Otherwise how many
+/// bytes of it are text.
+pub(super) fn text_of(bytes: &[u8], kind: LockKind) -> Result<Cow<'_, str>, usize> {
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(_) if kind == LockKind::Requirements && is_utf16(bytes) => {
+            return match requirements::decode(bytes) {
+                Ok(text) => Ok(text.into()),
+                Err(_) => Err(0),
+            };
+        }
+        Err(error) => return Err(error.valid_up_to()),
+    };
+    Ok(text.strip_prefix('\u{feff}').unwrap_or(text).into())
+}
+
+fn is_utf16(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff])
+}
+
+fn by_content(text: &str, file_name: &str) -> Option<LockKind> {
     if text.trim_start().starts_with('{') {
         let is_pipenv = text.contains("\"_meta\"") && text.contains("\"pipfile-spec\"");
         return is_pipenv.then_some(LockKind::Pipenv);
     }
-    // MERGE: the other kinds are told by `detect_text`: `toml_kind(text).or_else(|| detect_text::kind(text, file_name))`
-    toml_kind(text)
+    toml_kind(text).or_else(|| detect_text::detect(text, file_name))
 }
 
 /// What of a TOML file tells its kind.
@@ -194,8 +216,7 @@ fn not_such(file_name: &str, kind: LockKind) -> Error {
 
 /// That a file is no UTF-8 text.
 pub(super) fn not_text(bytes: &[u8], shown: &str, valid: usize) -> Error {
-    let utf16 = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
-    let message = if utf16 {
+    let message = if is_utf16(bytes) {
         format!("`{shown}` is UTF-16 text, and UTF-8 is read")
     } else {
         let before = bytes.get(..valid).unwrap_or_default();

@@ -7,21 +7,33 @@
 //! Formats: one file of this folder each, with the document that it follows.
 
 mod address;
+mod conda;
+mod conda_environment;
+mod conda_lock;
 mod constraint;
 mod detect;
+mod detect_text;
 mod environment;
+mod explicit;
 mod graph;
 mod hash;
+mod link;
+mod located;
 mod model;
+mod options;
 mod pdm;
 mod pipenv;
+mod pixi;
 mod poetry;
 mod pylock;
+mod pypi;
 mod pyproject;
 mod reader;
 mod requirement;
+mod requirements;
 mod toml;
 mod uv;
+mod yaml;
 
 pub use environment::{Environment, Libc, ParseLibcError, ParsePythonError, PythonVersion};
 pub use address::without_secrets;
@@ -82,26 +94,23 @@ pub fn read(
         let hint = format!("these are read: {}", titles.join(", "));
         return Err(Error::new(ErrorKind::Input, message).with_hint(hint));
     };
-    let text = std::str::from_utf8(bytes)
-        .map_err(|error| detect::not_text(bytes, &at.to_string(), error.valid_up_to()))?;
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let text = detect::text_of(bytes, kind)
+        .map_err(|valid| detect::not_text(bytes, &at.to_string(), valid))?;
+    let text = text.as_ref();
     match kind {
         LockKind::Uv => uv::read(text, at, beside),
         LockKind::Pylock => pylock::read(text, at),
         LockKind::Poetry => poetry::read(text, at, beside),
         LockKind::Pdm => pdm::read(text, at, beside),
         LockKind::Pipenv => pipenv::read(text, at),
-        // MERGE: one line for each of these
-        LockKind::Requirements
-        | LockKind::CondaLock
-        | LockKind::Explicit
-        | LockKind::Pixi
-        | LockKind::CondaEnvironment => {
-            let message = format!("`{at}`: {} files are not read yet", kind.title());
-            Err(Error::new(ErrorKind::Input, message))
-        }
+        LockKind::Requirements => requirements::read(text, at, beside),
+        LockKind::CondaLock => conda_lock::read(text, at),
+        LockKind::Explicit => explicit::read(text, at),
+        LockKind::Pixi => pixi::read(text, at),
+        LockKind::CondaEnvironment => conda_environment::read(text, at),
     }
 }
 
 #[cfg(test)]
 mod tests;
+pub use options::{InstallOptions, LockPlatform, Login};

@@ -3,6 +3,7 @@
 use super::super::wheel::normal_name;
 use super::address::without_secrets;
 pub use super::hash::Hash;
+use super::options::{InstallOptions, LockPlatform};
 use crate::{Locator, Problem};
 
 /// The kinds of lock files that are read.
@@ -111,6 +112,10 @@ pub struct Lock {
     pub indexes: Vec<String>,
     /// Whether the main index is one that the file names: `--extra-index-url` alone leaves it to the configuration.
     pub has_main_index: bool,
+    /// What it asks of an installer beside packages.
+    pub options: InstallOptions,
+    /// Machines that it is made for by name, of `pixi.lock` 7.
+    pub platforms: Vec<LockPlatform>,
     /// Requirements without an exact version.
     pub unlocked: Vec<Unlocked>,
     /// What of it could not be understood.
@@ -134,6 +139,8 @@ impl Lock {
             environments: Vec::new(),
             indexes: Vec::new(),
             has_main_index: false,
+            options: InstallOptions::default(),
+            platforms: Vec::new(),
             unlocked: Vec::new(),
             problems: Vec::new(),
         }
@@ -148,6 +155,8 @@ pub struct Unlocked {
     pub text: String,
     /// The line, from 1 on.
     pub line: u32,
+    /// When it is installed, as [`Condition::marker`].
+    pub marker: Option<String>,
 }
 
 impl Unlocked {
@@ -156,6 +165,7 @@ impl Unlocked {
         Self {
             text: text.into(),
             line,
+            marker: None,
         }
     }
 }
@@ -249,6 +259,8 @@ pub struct Condition {
     pub subdirs: Vec<String>,
     /// It is in these environments of `pixi.lock`.
     pub environments: Vec<String>,
+    /// It is for these machines of [`Lock::platforms`], where they say more than `subdirs`.
+    pub platforms: Vec<String>,
     /// Whether it is optional and nothing says for which extra or group (old poetry).
     pub optional: bool,
 }
