@@ -50,6 +50,8 @@ pub enum ProblemKind {
     MalformedLibrary,
     /// The package's metadata could not be read.
     MalformedMetadata,
+    /// An entry of a lock file contradicts its format.
+    MalformedLock,
     /// A link that leads out of the tree, or a file that is neither a regular file nor a directory.
     NotFollowed,
     /// A part of an image that its manifest names is not there.
@@ -82,6 +84,7 @@ impl ProblemKind {
         Self::UnreadablePayload,
         Self::MalformedLibrary,
         Self::MalformedMetadata,
+        Self::MalformedLock,
         Self::NotFollowed,
         Self::MissingBlob,
         Self::ForeignLayer,
@@ -110,6 +113,7 @@ impl ProblemKind {
             Self::UnreadablePayload => "unreadable-payload",
             Self::MalformedLibrary => "malformed-library",
             Self::MalformedMetadata => "malformed-metadata",
+            Self::MalformedLock => "malformed-lock",
             Self::NotFollowed => "not-followed",
             Self::MissingBlob => "missing-blob",
             Self::ForeignLayer => "foreign-layer",
@@ -149,6 +153,9 @@ impl ProblemKind {
                 "rebuild or fetch the library again; if `readelf -a` reads it, please report this as a bug"
             }
             Self::MalformedMetadata => "rebuild the package with a current build tool",
+            Self::MalformedLock => {
+                "write the lock file again with the tool that made it, and do not edit it by hand"
+            }
             Self::NotFollowed => "name the file or directory itself as an input",
             Self::MissingBlob => "copy or save the whole image again, with all of its layers",
             Self::ForeignLayer => {

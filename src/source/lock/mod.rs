@@ -6,9 +6,11 @@
 //!
 //! Formats: one file of this folder each, with the document that it follows.
 
+mod choose;
 mod environment;
 mod model;
 
+pub use choose::{Candidate, Chosen, ChosenPython, PythonFrom, choose, choose_of_index};
 pub use environment::{Environment, Libc, PythonVersion};
 pub use model::{
     Condition, Dependency, Hash, Lock, LockKind, Locked, LockedFile, Origin, Pick, PickStatus,

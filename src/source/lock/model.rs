@@ -88,6 +88,9 @@ pub struct Lock {
     pub format: Option<String>,
     /// The Python versions that it is for, `>=3.10`.
     pub requires_python: Option<String>,
+    /// Markers of the environments that it is for: where there are any, one must hold, and installers refuse it
+    /// elsewhere (uv's `supported-markers`, `environments` of PEP 751, pdm's targets).
+    pub supported_markers: Vec<String>,
     /// Its packages, in the order of the file.
     pub packages: Vec<Locked>,
     /// Where an installer begins to walk the dependencies. None where the file is a flat list, all of which is
@@ -119,6 +122,7 @@ impl Lock {
             kind,
             format: None,
             requires_python: None,
+            supported_markers: Vec::new(),
             packages: Vec::new(),
             roots: None,
             extras: Vec::new(),
