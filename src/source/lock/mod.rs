@@ -7,6 +7,7 @@
 //! Formats: one file of this folder each, with the document that it follows.
 
 mod address;
+mod choose;
 mod conda;
 mod conda_environment;
 mod conda_lock;
@@ -38,6 +39,7 @@ mod yaml;
 pub use environment::{Environment, Libc, ParseLibcError, ParsePythonError, PythonVersion};
 pub use address::without_secrets;
 pub use detect::{detect, may_be_lock};
+pub use choose::{Candidate, Chosen, ChosenPython, PythonFrom, choose, choose_of_index};
 pub use model::{
     Condition, Dependency, Hash, Lock, LockKind, Locked, LockedFile, Origin, Pick, PickStatus,
     PickedFile, Under, Unlocked,
