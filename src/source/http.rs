@@ -4,6 +4,7 @@
 //! environment, and looks at no clock but the one that it is given. What it says of an address never holds a
 //! user, a password or a query, which may be a signature.
 
+mod address;
 mod error;
 mod options;
 mod request;
@@ -19,6 +20,7 @@ use reqwest::{NoProxy, Proxy, Url};
 
 use crate::{Error, ErrorKind};
 
+pub(crate) use self::address::{Address, Login};
 pub(crate) use self::error::bounded;
 pub use self::error::{HttpError, HttpErrorKind};
 pub use self::options::{Clock, HttpOptions};
