@@ -9,6 +9,7 @@ mod error;
 mod options;
 mod request;
 mod tls;
+mod transfer;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,6 +28,7 @@ pub use self::options::{Clock, HttpOptions};
 pub(crate) use self::request::is_loopback_host;
 use self::request::{Body, is_loopback, origin, shown};
 pub use self::request::{Request, Response};
+pub(crate) use self::transfer::{Patience, content_range};
 
 /// Redirects that are followed for one request.
 const REDIRECTS: usize = 5;

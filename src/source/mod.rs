@@ -22,6 +22,8 @@ pub mod packages;
 #[cfg(feature = "registry")]
 pub(crate) mod process;
 #[cfg(feature = "registry")]
+pub mod remote;
+#[cfg(feature = "registry")]
 mod secret;
 mod spec;
 pub mod wheel;
