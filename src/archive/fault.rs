@@ -51,6 +51,11 @@ impl Fault {
         Self::new(kind, error.to_string())
     }
 
+    /// Whether an I/O error is one of where the bytes come from, and not of what they say.
+    pub(super) fn is_of_source(error: &io::Error) -> bool {
+        error.raw_os_error().is_some() || error.get_ref().is_some_and(|inner| inner.is::<Self>())
+    }
+
     /// The problem that this fault is at `at`.
     pub fn at(self, at: Locator, extent: Extent) -> Problem {
         Problem::new(self.kind, at, extent, self.detail)

@@ -6,17 +6,21 @@
 //! under its name.
 
 mod codec;
+mod cursor;
 mod detect;
 mod fault;
+mod ranges;
 mod shared;
 mod spool;
 pub mod tar;
 pub mod zip;
 
 pub use codec::{Sniffed, decoder};
+pub use cursor::Cursor;
 pub use detect::{Kind, describe};
 pub use fault::Fault;
-pub use shared::{Cursor, SharedBytes};
+pub use ranges::{Hold, Ranges};
+pub use shared::SharedBytes;
 pub use spool::spool;
 pub use tar::{Listed, Tar, TarBody, TarEnd, TarKind, TarMember, list};
 pub use zip::{MemberKind, MemberReader, Opened, Zip, ZipMember};

@@ -1,11 +1,11 @@
-//! Bytes that many readers share: a range of an open file, or a block of memory.
+//! Bytes that many readers share: a range of an open file, a block of memory, or what is fetched by ranges.
 //!
 //! Responsible for positioned reads through `&self`, so that members of one archive decode on many
 //! threads. Files are read with `pread` and its Windows twin, never mapped: a mapped file that
 //! another process cuts short kills the reader.
 
 use std::fs::File;
-use std::io::{self, BufRead, Read, Seek, SeekFrom};
+use std::io::{self, Read as _};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -13,7 +13,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rawzip::ReaderAt;
 
-/// Bytes of a file or of memory. Cloning is cheap, and clones share the bytes.
+use super::Cursor;
+use super::ranges::{Fetched, Hold, Ranges};
+
+/// Bytes of a file, of memory, or of somewhere else. Cloning is cheap, and clones share the bytes.
 #[derive(Debug, Clone)]
 pub struct SharedBytes {
     store: Store,
@@ -27,6 +30,7 @@ pub struct SharedBytes {
 enum Store {
     Memory(Arc<[u8]>),
     File(Arc<File>),
+    Fetched(Arc<Fetched>),
 }
 
 impl SharedBytes {
@@ -44,6 +48,41 @@ impl SharedBytes {
             start: 0,
             len,
         })
+    }
+
+    /// Bytes that are fetched by ranges, of which the last, `tail`, are there already.
+    pub fn from_ranges(ranges: Box<dyn Ranges>, tail: Vec<u8>) -> Self {
+        Self {
+            serial: next_serial(),
+            start: 0,
+            len: ranges.len(),
+            store: Store::Fetched(Arc::new(Fetched::new(ranges, tail))),
+        }
+    }
+
+    /// Whether they are fetched by ranges: what is not needed is then better not read.
+    pub fn is_fetched(&self) -> bool {
+        matches!(self.store, Store::Fetched(_))
+    }
+
+    /// Bytes that readers were given so far out of what is fetched, the tail counted; the same for every run that
+    /// reads the same.
+    pub fn received(&self) -> u64 {
+        self.fetched().map_or(0, Fetched::received)
+    }
+
+    /// Fetches a part of these bytes in one piece, and holds it in memory for as long as the answer lives. Bytes that
+    /// are not fetched are where they are.
+    ///
+    /// # Errors
+    ///
+    /// What the source of the bytes says.
+    pub fn hold(&self, range: Range<u64>) -> io::Result<Option<Hold>> {
+        let Store::Fetched(fetched) = &self.store else {
+            return Ok(None);
+        };
+        let part = self.slice(range);
+        Fetched::hold(fetched, part.start..part.start + part.len).map(Some)
     }
 
     /// How many bytes there are.
@@ -80,6 +119,7 @@ impl SharedBytes {
                     result => return result,
                 }
             },
+            Store::Fetched(fetched) => fetched.read_at(buf, at),
         }
     }
 
@@ -103,16 +143,23 @@ impl SharedBytes {
 
     /// A buffered reader from the first byte.
     pub fn cursor(&self) -> Cursor {
-        Cursor {
-            bytes: self.clone(),
-            position: 0,
-            window: Vec::new(),
-            window_start: 0,
+        Cursor::new(self.clone())
+    }
+
+    /// What is fetched, and where these bytes begin in it.
+    pub(super) fn fetched_from(&self) -> Option<(&Fetched, u64)> {
+        self.fetched().map(|fetched| (fetched, self.start))
+    }
+
+    fn fetched(&self) -> Option<&Fetched> {
+        match &self.store {
+            Store::Fetched(fetched) => Some(fetched),
+            Store::Memory(_) | Store::File(_) => None,
         }
     }
 
-    /// What a block of memory holds from `offset`; nothing for a file.
-    fn in_memory(&self, offset: u64) -> Option<&[u8]> {
+    /// What a block of memory holds from `offset`; nothing where these bytes are not in one.
+    pub(super) fn in_memory(&self, offset: u64) -> Option<&[u8]> {
         let Store::Memory(bytes) = &self.store else {
             return None;
         };
@@ -146,7 +193,7 @@ fn next_serial() -> u64 {
 }
 
 /// The shorter of a buffer's and a range's length.
-fn shorter(buffer: usize, range: u64) -> usize {
+pub(super) fn shorter(buffer: usize, range: u64) -> usize {
     usize::try_from(range).map_or(buffer, |range| range.min(buffer))
 }
 
@@ -155,78 +202,6 @@ fn cut_short() -> io::Error {
         io::ErrorKind::UnexpectedEof,
         "the file became shorter while it was read",
     )
-}
-
-/// A buffered reader of [`SharedBytes`]. Reads as large as its buffer go straight to the caller's,
-/// and bytes in memory are not copied at all.
-#[derive(Debug)]
-pub struct Cursor {
-    bytes: SharedBytes,
-    position: u64,
-    /// The last bytes read from a file, and where they began.
-    window: Vec<u8>,
-    window_start: u64,
-}
-
-impl Cursor {
-    /// Bytes read from a file at a time: beyond 128 KiB inflate gets no faster.
-    const WINDOW: usize = 128 << 10;
-
-    /// What is left of the window at the position.
-    fn buffered(&self) -> &[u8] {
-        self.position
-            .checked_sub(self.window_start)
-            .and_then(|skip| usize::try_from(skip).ok())
-            .and_then(|skip| self.window.get(skip..))
-            .unwrap_or_default()
-    }
-}
-
-impl BufRead for Cursor {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if matches!(self.bytes.store, Store::Memory(_)) {
-            return Ok(self.bytes.in_memory(self.position).unwrap_or_default());
-        }
-        if self.buffered().is_empty() {
-            let left = self.bytes.len.saturating_sub(self.position);
-            self.window.resize(shorter(Self::WINDOW, left), 0);
-            self.window_start = self.position;
-            let read = self.bytes.read_at(&mut self.window, self.position);
-            self.window.truncate(*read.as_ref().unwrap_or(&0));
-            read?;
-        }
-        Ok(self.buffered())
-    }
-
-    fn consume(&mut self, amount: usize) {
-        self.position = self.position.saturating_add(amount as u64);
-    }
-}
-
-impl Read for Cursor {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let n = if self.buffered().is_empty() && buf.len() >= Self::WINDOW {
-            self.bytes.read_at(buf, self.position)?
-        } else {
-            self.fill_buf()?.read(buf)?
-        };
-        self.consume(n);
-        Ok(n)
-    }
-}
-
-impl Seek for Cursor {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let target = match to {
-            SeekFrom::Start(offset) => Some(offset),
-            SeekFrom::Current(delta) => self.position.checked_add_signed(delta),
-            SeekFrom::End(delta) => self.bytes.len.checked_add_signed(delta),
-        };
-        self.position = target.ok_or_else(|| {
-            io::Error::new(io::ErrorKind::InvalidInput, "seek to before the first byte")
-        })?;
-        Ok(self.position)
-    }
 }
 
 /// Positioned reads of the two families of operating systems.
@@ -248,9 +223,10 @@ mod positioned {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write as _;
+    use std::io::{Seek as _, SeekFrom, Write as _};
 
     use super::*;
+    use crate::archive::ranges::fixture::fetched;
     use crate::limits::read_capped;
 
     const LEN: usize = 300_000;
@@ -259,12 +235,14 @@ mod tests {
         (0..=250).cycle().take(LEN).collect()
     }
 
-    fn both() -> [SharedBytes; 2] {
+    fn all() -> [SharedBytes; 4] {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(&pattern()).unwrap();
         [
             SharedBytes::from(pattern()),
             SharedBytes::from_file(file).unwrap(),
+            fetched(pattern(), 1000).0,
+            fetched(pattern(), 0).0,
         ]
     }
 
@@ -278,8 +256,8 @@ mod tests {
     }
 
     #[test]
-    fn a_file_and_memory_read_alike() {
-        for bytes in both() {
+    fn all_stores_read_alike() {
+        for bytes in all() {
             assert_eq!(bytes.len(), LEN as u64);
             let mut buf = [0; 4];
             assert_eq!(bytes.read_at(&mut buf, 1000).unwrap(), 4);
@@ -296,7 +274,7 @@ mod tests {
 
     #[test]
     fn a_slice_ends_where_it_should() {
-        for bytes in both() {
+        for bytes in all() {
             let slice = bytes.slice(10..200_000).slice(5..20);
             assert_eq!(slice.len(), 15);
             let mut buf = [0; 64];
@@ -313,7 +291,7 @@ mod tests {
 
     #[test]
     fn seeks_within_and_without_the_window() {
-        for bytes in both() {
+        for bytes in all() {
             let mut cursor = bytes.cursor();
             let mut buf = [0; 3];
             for at in [0, 7, 299_990, 5, 131_070, 131_072] {

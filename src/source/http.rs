@@ -4,10 +4,12 @@
 //! environment, and looks at no clock but the one that it is given. What it says of an address never holds a
 //! user, a password or a query, which may be a signature.
 
+mod address;
 mod error;
 mod options;
 mod request;
 mod tls;
+mod transfer;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,12 +21,14 @@ use reqwest::{NoProxy, Proxy, Url};
 
 use crate::{Error, ErrorKind};
 
+pub(crate) use self::address::{Address, Login};
 pub(crate) use self::error::bounded;
 pub use self::error::{HttpError, HttpErrorKind};
 pub use self::options::{Clock, HttpOptions};
 pub(crate) use self::request::is_loopback_host;
 use self::request::{Body, is_loopback, origin, shown};
 pub use self::request::{Request, Response};
+pub(crate) use self::transfer::{Patience, content_range};
 
 /// Redirects that are followed for one request.
 const REDIRECTS: usize = 5;

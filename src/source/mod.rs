@@ -5,16 +5,24 @@
 //! nothing of device code or of policies. Nothing is installed, imported or unpacked to disk.
 
 mod bounded;
+#[cfg(feature = "registry")]
+mod credentials;
 mod daemon;
 mod dir;
 mod file;
 #[cfg(feature = "registry")]
 pub mod http;
 mod images;
+#[cfg(feature = "registry")]
+pub mod index;
 pub mod lock;
 mod named;
 pub mod oci;
 pub mod packages;
+#[cfg(feature = "registry")]
+pub(crate) mod process;
+#[cfg(feature = "registry")]
+pub mod remote;
 #[cfg(feature = "registry")]
 mod secret;
 mod spec;
@@ -24,6 +32,8 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
+#[cfg(feature = "registry")]
+pub use credentials::Credentials;
 pub use daemon::{Daemon, Daemons, Endpoint};
 pub use dir::{Dir, DirFile};
 pub(crate) use file::is_named_wheel;

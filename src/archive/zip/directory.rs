@@ -60,11 +60,17 @@ pub(super) fn read(end: &End<'_>, limits: &Limits, report: &mut Report<'_>) -> L
             }
             Ok(Some(record)) => members.push(list(&record, report)),
             Err(error) => {
-                let detail = format!(
-                    "the central directory is damaged after {} members: {error}",
-                    members.len()
-                );
-                report.archive(ProblemKind::MalformedArchive, Extent::RestOfArchive, detail);
+                let fault = match error.kind() {
+                    rawzip::ErrorKind::IO(error) if Fault::is_of_source(error) => Fault::of(error),
+                    _ => Fault::new(
+                        ProblemKind::MalformedArchive,
+                        format!(
+                            "the central directory is damaged after {} members: {error}",
+                            members.len()
+                        ),
+                    ),
+                };
+                report.archive(fault.kind, Extent::RestOfArchive, fault.detail);
                 complete = false;
                 break;
             }
@@ -106,6 +112,7 @@ fn list(record: &ZipFileHeaderRecord<'_>, report: &mut Report<'_>) -> Listed {
             shadowed: false,
             method,
             data: fault.map_or(Ok(0..0), |fault| Err(Box::new(fault))),
+            unseen: None,
         },
         place: record.wayfinder(),
         local_offset: record.local_header_offset(),
@@ -163,21 +170,28 @@ pub(super) fn report_other_name(
     name: &MemberName,
     report: &mut Report<'_>,
 ) {
+    for detail in other_names(fields, name) {
+        report.member(ProblemKind::HeaderMismatch, Extent::Member, name, detail);
+    }
+}
+
+/// What Unicode path fields call the member that has another name.
+pub(super) fn other_names(
+    fields: ExtraFields<'_>,
+    name: &MemberName,
+) -> impl Iterator<Item = String> {
     let raw = name.as_bytes();
-    for (id, field) in fields {
+    fields.filter_map(move |(id, field)| {
         // Version, CRC-32 of the name that it replaces, and the name in UTF-8.
-        let Some(other) = field
+        let other = field
             .get(5..)
-            .filter(|_| id == ExtraFieldId::INFO_ZIP_UNICODE_PATH)
-        else {
-            continue;
-        };
-        if u32_at(field, 1) == Some(crc32fast::hash(raw)) && other != raw {
-            let detail = format!(
+            .filter(|_| id == ExtraFieldId::INFO_ZIP_UNICODE_PATH)?;
+        let differs = u32_at(field, 1) == Some(crc32fast::hash(raw)) && other != raw;
+        differs.then(|| {
+            format!(
                 "some programs name it `{}`, by its Unicode path field",
                 super::name::short(other)
-            );
-            report.member(ProblemKind::HeaderMismatch, Extent::Member, name, detail);
-        }
-    }
+            )
+        })
+    })
 }

@@ -115,7 +115,7 @@ fn locate<'w>(
         match locator.locate_in_reader(window, &mut buffer, end) {
             Ok(archive) => return Ok(archive),
             Err((_, error)) => match (error.eocd_offset(), error.into_kind()) {
-                (_, rawzip::ErrorKind::IO(error)) if error.raw_os_error().is_some() => {
+                (_, rawzip::ErrorKind::IO(error)) if Fault::is_of_source(&error) => {
                     return Err(Fault::of(&error));
                 }
                 // A signature that no end record follows: a comment, or an archive cut short.

@@ -8,12 +8,16 @@ use memchr::memmem;
 
 use super::directory::Listing;
 use super::end::End;
+use super::later;
 use super::report::Report;
 use crate::archive::{Fault, SharedBytes};
 use crate::{Extent, ProblemKind};
 
 /// A local header, a record of the central directory, and an end record begin with these.
 const SIGNATURES: [&[u8]; 3] = [b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06"];
+
+/// Length of each of them.
+const SIGNATURE: usize = 4;
 
 /// Checks that every byte belongs to one member at most and that no member is left out. A member that shares
 /// bytes is not read: thousands of them could lie on one stream, and each would be unpacked.
@@ -80,7 +84,9 @@ pub(super) fn check(
             listed.member.data = Err(Box::new(fault));
         }
     }
-    if whole {
+    if whole && bytes.is_fetched() {
+        later::check_gaps(end, &gaps, report);
+    } else if whole {
         check_gaps(end, bytes, &gaps, report);
     }
     check_tail(end, bytes, report);
@@ -88,15 +94,34 @@ pub(super) fn check(
 
 fn check_gaps(end: &End<'_>, bytes: &SharedBytes, gaps: &[Range<u64>], report: &mut Report<'_>) {
     for gap in gaps {
-        if gap.start == end.base {
-            let detail = format!(
-                "{} bytes stand before the first member",
-                gap.end - gap.start
-            );
-            report.archive(ProblemKind::MalformedArchive, Extent::Part, detail);
-        }
+        report_before_first(end, gap, report);
         report_signature(bytes, gap.clone(), &SIGNATURES, u64::MAX, report);
     }
+}
+
+/// Reports bytes before the first member.
+pub(super) fn report_before_first(end: &End<'_>, gap: &Range<u64>, report: &mut Report<'_>) {
+    if gap.start == end.base {
+        let detail = format!(
+            "{} bytes stand before the first member",
+            gap.end - gap.start
+        );
+        report.archive(ProblemKind::MalformedArchive, Extent::Part, detail);
+    }
+}
+
+/// Where in `bytes` something begins that could be taken for a part of an archive.
+pub(super) fn signature_in(bytes: &[u8]) -> Option<usize> {
+    let mut hits = memmem::find_iter(bytes, b"PK");
+    hits.find(|hit| {
+        let found = bytes.get(*hit..hit + SIGNATURE).unwrap_or_default();
+        SIGNATURES.contains(&found)
+    })
+}
+
+/// What is said of a part of an archive that the central directory does not name.
+pub(super) fn unlisted(at: u64) -> String {
+    format!("a header of the archive at {at} that belongs to no listed member")
 }
 
 /// Looks for a second end record in the central directory, in the comment and after it. One in a
@@ -117,9 +142,7 @@ fn report_signature(
     match find_signature(bytes, range, signatures, expected) {
         Ok(None) => {}
         Ok(Some(at)) => {
-            let detail =
-                format!("a header of the archive at {at} that belongs to no listed member");
-            report.archive(ProblemKind::HeaderMismatch, Extent::Artifact, detail);
+            report.archive(ProblemKind::HeaderMismatch, Extent::Artifact, unlisted(at));
         }
         Err(error) => {
             let Fault { kind, detail } = Fault::of(&error);
@@ -136,7 +159,6 @@ fn find_signature(
     expected: u64,
 ) -> io::Result<Option<u64>> {
     const CHUNK: usize = 64 << 10;
-    const SIGNATURE: usize = 4;
     let mut chunk = vec![0; CHUNK.min(usize::try_from(range.end - range.start).unwrap_or(CHUNK))];
     let mut at = range.start;
     while at < range.end {

@@ -5,10 +5,9 @@
 //!
 //! Format: APPNOTE 4.3.7 (local header), 4.3.9 (data descriptor).
 
-use std::io;
+use rawzip::{CompressionMethod, ZipLocalFileHeader};
 
-use rawzip::ZipLocalFileHeader;
-
+use super::ZipMember;
 use super::directory::{Listed, READING_FLAGS, report_other_name};
 use super::end::{End, u32_at, u64_at};
 use super::name::short;
@@ -17,7 +16,10 @@ use super::window::Window;
 use crate::archive::Fault;
 use crate::{Extent, ProblemKind};
 
-const HAS_DESCRIPTOR: u16 = 1 << 3;
+/// The flag of members behind whose data a descriptor stands.
+pub(super) const HAS_DESCRIPTOR: u16 = 1 << 3;
+/// The longest descriptor.
+pub(super) const DESCRIPTOR: usize = 24;
 
 /// Finds the data of every member and reports the headers that disagree.
 pub(super) fn compare(
@@ -48,7 +50,12 @@ fn compare_one(
 ) -> Result<(), Fault> {
     let entry = end.archive.get_entry(listed.place).map_err(no_header)?;
     let header = entry.local_header(buffer).map_err(no_header)?;
-    let differences = differences(listed, &header);
+    let disagreement = disagreement(
+        &listed.member,
+        listed.flags,
+        listed.method,
+        &Local::from(&header),
+    );
     let (start, data_end) = entry.compressed_data_range();
     let len = window.bytes().len();
     if data_end > len {
@@ -61,20 +68,16 @@ fn compare_one(
     let mismatch = |detail: String, report: &mut Report<'_>| {
         report.member(ProblemKind::HeaderMismatch, Extent::Member, name, detail);
     };
-    if !differences.is_empty() {
-        let detail = format!(
-            "local header and central directory disagree on {}",
-            differences.join(", ")
-        );
+    if let Some(detail) = disagreement {
         mismatch(detail, report);
     }
     if listed.flags & HAS_DESCRIPTOR != 0 {
-        match descriptor_len(listed, window, data_end).map_err(|error| Fault::of(&error))? {
+        let bytes = window
+            .up_to::<DESCRIPTOR>(data_end)
+            .map_err(|error| Fault::of(&error))?;
+        match descriptor_len(&listed.member, &bytes) {
             Some(len) => member_end += len,
-            None => mismatch(
-                "the descriptor after its data does not repeat the central directory".to_owned(),
-                report,
-            ),
+            None => mismatch(NO_DESCRIPTOR.to_owned(), report),
         }
     }
     listed.end = Some(member_end);
@@ -90,7 +93,7 @@ fn compare_one(
 )]
 fn no_header(error: rawzip::Error) -> Fault {
     match error.kind() {
-        rawzip::ErrorKind::IO(error) if error.raw_os_error().is_some() => Fault::of(error),
+        rawzip::ErrorKind::IO(error) if Fault::is_of_source(error) => Fault::of(error),
         rawzip::ErrorKind::IO(_) | rawzip::ErrorKind::Eof => Fault::new(
             ProblemKind::Truncated,
             "its local header lies beyond the end of the archive",
@@ -102,48 +105,77 @@ fn no_header(error: rawzip::Error) -> Fault {
     }
 }
 
-/// What a local header says otherwise than the central directory.
-fn differences(listed: &Listed, header: &ZipLocalFileHeader<'_>) -> Vec<String> {
-    let member = &listed.member;
-    let local_name = header.file_path();
-    let mut found = Vec::new();
-    if local_name.as_bytes() != member.name.as_bytes() {
-        found.push(format!("the name (`{}`)", short(local_name.as_bytes())));
+/// What is wrong where a descriptor should stand.
+pub(super) const NO_DESCRIPTOR: &str =
+    "the descriptor after its data does not repeat the central directory";
+
+/// What a local header says.
+pub(super) struct Local<'h> {
+    pub(super) name: &'h [u8],
+    pub(super) method: CompressionMethod,
+    pub(super) flags: u16,
+    pub(super) crc: u32,
+    pub(super) packed: u64,
+    pub(super) size: u64,
+}
+
+impl<'h> From<&ZipLocalFileHeader<'h>> for Local<'h> {
+    fn from(header: &ZipLocalFileHeader<'h>) -> Self {
+        Self {
+            name: header.file_path().as_bytes(),
+            method: header.compression_method(),
+            flags: header.flags().bits(),
+            crc: header.crc32(),
+            packed: header.compressed_size_hint(),
+            size: header.uncompressed_size_hint(),
+        }
     }
-    if header.compression_method() != listed.method {
+}
+
+/// What a local header says otherwise than the central directory, whose flags and method are given.
+pub(super) fn disagreement(
+    member: &ZipMember,
+    central_flags: u16,
+    central_method: CompressionMethod,
+    local: &Local<'_>,
+) -> Option<String> {
+    let mut found = Vec::new();
+    if local.name != member.name.as_bytes() {
+        found.push(format!("the name (`{}`)", short(local.name)));
+    }
+    if local.method != central_method {
         found.push("the method".to_owned());
     }
-    let flags = header.flags().bits();
-    if (flags ^ listed.flags) & READING_FLAGS != 0 {
-        found.push(format!("the flags ({flags:#06x}, {:#06x})", listed.flags));
+    let flags = local.flags;
+    if (flags ^ central_flags) & READING_FLAGS != 0 {
+        found.push(format!("the flags ({flags:#06x}, {central_flags:#06x})"));
     }
     // With a descriptor after the data, a local header may leave these at zero.
-    let deferred = flags & listed.flags & HAS_DESCRIPTOR != 0;
-    let (local, central) = (header.crc32(), member.crc);
-    if local != central && !(deferred && local == 0) {
-        found.push(format!("the CRC-32 ({local:08x}, {central:08x})"));
+    let deferred = flags & central_flags & HAS_DESCRIPTOR != 0;
+    let central = member.crc;
+    if local.crc != central && !(deferred && local.crc == 0) {
+        found.push(format!("the CRC-32 ({:08x}, {central:08x})", local.crc));
     }
     let facts = [
-        (
-            "the packed size",
-            header.compressed_size_hint(),
-            member.packed,
-        ),
-        ("the size", header.uncompressed_size_hint(), member.size),
+        ("the packed size", local.packed, member.packed),
+        ("the size", local.size, member.size),
     ];
     for (what, local, central) in facts {
         if local != central && !(deferred && local == 0) {
             found.push(format!("{what} ({local}, {central})"));
         }
     }
-    found
+    (!found.is_empty()).then(|| {
+        format!(
+            "local header and central directory disagree on {}",
+            found.join(", ")
+        )
+    })
 }
 
-/// The length of the descriptor at `at`, if it repeats the central directory. Its signature is
+/// The length of the descriptor that `bytes` begin with, if it repeats the central directory. Its signature is
 /// optional, and its sizes have 4 or 8 bytes, which nothing says reliably.
-fn descriptor_len(listed: &Listed, window: &Window<'_>, at: u64) -> io::Result<Option<u64>> {
-    let bytes = window.up_to::<24>(at)?;
-    let member = &listed.member;
+pub(super) fn descriptor_len(member: &ZipMember, bytes: &[u8]) -> Option<u64> {
     let fits = |bytes: &[u8]| {
         if u32_at(bytes, 0) != Some(member.crc) {
             return None;
@@ -156,5 +188,5 @@ fn descriptor_len(listed: &Listed, window: &Window<'_>, at: u64) -> io::Result<O
             .find_map(|(sizes, len)| (sizes == stated).then_some(len))
     };
     let signed = bytes.strip_prefix(b"PK\x07\x08").and_then(fits);
-    Ok(signed.map(|len| len + 4).or_else(|| fits(&bytes)))
+    signed.map(|len| len + 4).or_else(|| fits(bytes))
 }

@@ -12,6 +12,7 @@ mod directory;
 mod end;
 #[cfg(test)]
 pub(crate) mod fixture;
+mod later;
 mod layout;
 mod local;
 mod name;
@@ -23,10 +24,11 @@ mod window;
 
 use std::ops::Range;
 
+use self::later::Unseen;
 pub use self::reader::MemberReader;
 use self::report::Report;
 use self::window::Window;
-use super::{Fault, Kind, SharedBytes, describe};
+use super::{Fault, Hold, Kind, SharedBytes, describe};
 use crate::limits::{Budget, Limits};
 use crate::{Extent, Locator, MemberName, Problem, ProblemKind};
 
@@ -76,6 +78,8 @@ pub struct ZipMember {
     method: Method,
     /// Where the packed bytes are, or why they cannot be read.
     data: Result<Range<u64>, Box<Fault>>,
+    /// What its local header is compared with when it is read; `data` then begins at that header.
+    unseen: Option<Unseen>,
 }
 
 impl ZipMember {
@@ -83,6 +87,11 @@ impl ZipMember {
     /// [`Opened::problems`] already.
     pub fn is_readable(&self) -> bool {
         self.data.is_ok()
+    }
+
+    /// Where the bytes of the archive are that are read for it; nothing where it cannot be read.
+    pub fn range(&self) -> Option<Range<u64>> {
+        self.data.as_ref().ok().cloned()
     }
 }
 
@@ -93,8 +102,14 @@ enum Method {
     Deflated,
 }
 
+/// Bytes of a central directory that are held at once where they are fetched; torch has 1.2 MB of them.
+const DIRECTORY_HELD: u64 = 64 << 20;
+
 impl Zip {
     /// Reads the central directory and compares it with every local header.
+    ///
+    /// Of an archive that is fetched, that would be a request for each member: there only the directory is read, and
+    /// each local header is compared when its member is. Bytes that no member claims are not looked at.
     ///
     /// # Errors
     ///
@@ -104,8 +119,20 @@ impl Zip {
         let mut report = Report::new(at);
         let window = Window::new(&bytes);
         let end = end::find(&window, bytes.len(), &mut report).map_err(whole)?;
+        let directory = end.directory.start..bytes.len();
+        // for as long as it is read, so that it comes in one piece; a larger one comes in several
+        let _held = match directory.end - directory.start {
+            0..=DIRECTORY_HELD => bytes
+                .hold(directory)
+                .map_err(|error| whole(Fault::of(&error)))?,
+            _ => None,
+        };
         let mut listing = directory::read(&end, limits, &mut report);
-        local::compare(&end, &window, &mut listing.members, &mut report);
+        if bytes.is_fetched() {
+            later::compare(&end, bytes.len(), &mut listing.members, &mut report);
+        } else {
+            local::compare(&end, &window, &mut listing.members, &mut report);
+        }
         layout::check(&end, &bytes, &mut listing, &mut report);
         let mut members: Vec<_> = listing
             .members
@@ -160,7 +187,27 @@ impl Zip {
         let data = self
             .bytes
             .slice(member.data.clone().map_err(|fault| *fault)?);
-        Ok(MemberReader::new(member, &data, budget))
+        match &member.unseen {
+            None => Ok(MemberReader::new(member, data.cursor(), budget)),
+            Some(unseen) => {
+                let (packed, rest) = later::open(member, unseen, data)?;
+                Ok(MemberReader::new(member, packed, budget).and_then(rest))
+            }
+        }
+    }
+
+    /// [`SharedBytes::hold`], of the archive.
+    ///
+    /// # Errors
+    ///
+    /// What the source of the bytes says.
+    pub fn hold(&self, range: Range<u64>) -> std::io::Result<Option<Hold>> {
+        self.bytes.hold(range)
+    }
+
+    /// Whether its bytes are fetched by ranges.
+    pub fn is_fetched(&self) -> bool {
+        self.bytes.is_fetched()
     }
 }
 

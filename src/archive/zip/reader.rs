@@ -4,9 +4,10 @@ use std::io::{self, BufRead as _, Read};
 
 use flate2::bufread::DeflateDecoder;
 
+use super::later::Rest;
 use super::{Method, ZipMember};
 use crate::ProblemKind;
-use crate::archive::{Cursor, Fault, SharedBytes};
+use crate::archive::{Cursor, Fault};
 use crate::limits::{Budget, Metered};
 
 /// Reads one member, unpacked. The end of the data is only reported after CRC-32 and size proved
@@ -17,6 +18,8 @@ pub struct MemberReader<'b> {
     crc: crc32fast::Hasher,
     claimed_crc: u32,
     claimed_size: u64,
+    /// What is compared after the data.
+    rest: Option<Box<Rest>>,
     end: Option<Result<(), Fault>>,
 }
 
@@ -27,19 +30,25 @@ enum Body {
 }
 
 impl<'b> MemberReader<'b> {
-    pub(super) fn new(member: &ZipMember, data: &SharedBytes, budget: &'b Budget) -> Self {
-        let packed = data.cursor();
+    pub(super) fn new(member: &ZipMember, packed: Cursor, budget: &'b Budget) -> Self {
         let body = match member.method {
             Method::Stored => Body::Stored(packed),
             Method::Deflated => Body::Deflated(Box::new(DeflateDecoder::new(packed))),
         };
         Self {
-            body: Metered::new(body, budget, data.len()),
+            body: Metered::new(body, budget, member.packed),
             crc: crc32fast::Hasher::new(),
             claimed_crc: member.crc,
             claimed_size: member.size,
+            rest: None,
             end: None,
         }
+    }
+
+    /// Compares `rest` after the data, which is given out before.
+    pub(super) fn and_then(mut self, rest: Rest) -> Self {
+        self.rest = Some(Box::new(rest));
+        self
     }
 
     /// Bytes unpacked so far.
@@ -70,18 +79,24 @@ impl<'b> MemberReader<'b> {
             let detail = "packed bytes are left over after the end of its data";
             return Err(Fault::new(ProblemKind::CorruptData, detail));
         }
-        Ok(())
+        match self.rest.take() {
+            Some(rest) => rest.compare(self.body.get_mut().packed()),
+            None => Ok(()),
+        }
     }
 }
 
 impl Body {
-    /// Whether packed bytes are left.
-    fn has_more(&mut self) -> io::Result<bool> {
-        let cursor = match self {
+    fn packed(&mut self) -> &mut Cursor {
+        match self {
             Self::Stored(cursor) => cursor,
             Self::Deflated(decoder) => decoder.get_mut(),
-        };
-        Ok(!cursor.fill_buf()?.is_empty())
+        }
+    }
+
+    /// Whether packed bytes are left.
+    fn has_more(&mut self) -> io::Result<bool> {
+        Ok(!self.packed().fill_buf()?.is_empty())
     }
 }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 use reqwest::Url;
 use reqwest::header::HeaderValue;
 
+use super::address::Address;
 use super::error::{HttpError, HttpErrorKind, bounded};
 use super::options::Clock;
 use crate::source::secret::Secret;
@@ -171,6 +172,12 @@ impl Response {
     /// The address that answered, without what may be secret in it.
     pub fn shown(&self) -> String {
         shown(&self.url)
+    }
+
+    /// The address that answered, for what is relative to it.
+    pub(crate) fn address(&self) -> Option<Address> {
+        let found = Address::parse(self.url.as_str()).ok();
+        found.map(|(address, _login)| address)
     }
 
     /// The whole body, of `most` bytes at most, and within a minute.

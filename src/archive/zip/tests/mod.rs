@@ -1,6 +1,7 @@
 //! Archives that are right, and archives that are wrong in one way each.
 
 mod data;
+mod fetched;
 mod headers;
 mod hostile;
 mod layout;

@@ -8,8 +8,6 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 
 use super::challenge::{self, Challenge};
@@ -131,7 +129,7 @@ impl Authorizer {
             let Credential::Password { user, secret } = &self.credential else {
                 return Err(self.no_login("it asks for a user and a password"));
             };
-            *grant = self.fixed(&basic(user, secret), sent)?;
+            *grant = self.fixed(Secret::basic(user, secret).expose(), sent)?;
         } else {
             let schemes: Vec<&str> = challenges.iter().map(|one| one.scheme.as_str()).collect();
             return Err(Failure::nonsense(format!(
@@ -200,7 +198,7 @@ impl Authorizer {
             Credential::Password { user, secret } => at_issuer.and_then(|request| {
                 request
                     .query(&fields)
-                    .authorization(&basic_secret(user, secret))
+                    .authorization(&Secret::basic(user, secret))
             }),
             Credential::None | Credential::Bearer(_) => {
                 at_issuer.map(|request| request.query(&fields))
@@ -253,13 +251,4 @@ fn send_with(http: &Http, request: &Request, header: Option<&Secret>) -> Result<
     request
         .and_then(|request| http.send(&request))
         .map_err(|error| Failure::of_http(&error))
-}
-
-fn basic(user: &str, secret: &Secret) -> String {
-    let pair = format!("{user}:{}", secret.expose());
-    format!("Basic {}", STANDARD.encode(pair))
-}
-
-fn basic_secret(user: &str, secret: &Secret) -> Secret {
-    Secret::new(basic(user, secret))
 }

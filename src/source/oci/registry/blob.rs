@@ -12,14 +12,7 @@ use super::failure::Failure;
 use super::{Registry, Session};
 use crate::ProblemKind;
 use crate::archive::Fault;
-use crate::source::http::{Http, HttpError, Response, bounded};
-
-/// Connections in a row that may bring less than [`PROGRESS`].
-const IN_VAIN_MAX: u32 = 5;
-/// Connections for one blob.
-const CONNECTIONS_MAX: u32 = 200;
-/// Bytes that make a connection worth its while.
-const PROGRESS: u64 = 256 << 10;
+use crate::source::http::{HttpError, Patience, Response, bounded, content_range};
 
 /// A blob that is being read: exactly as many bytes as its descriptor states, or an error that is a [`Fault`].
 pub struct Blob {
@@ -33,10 +26,7 @@ pub struct Blob {
     etag: Option<String>,
     /// Whether the server is still asked for ranges.
     ranges: bool,
-    connections: u32,
-    in_vain: u32,
-    /// Where the last connection began to give.
-    began: u64,
+    patience: Patience,
     /// What ended it.
     broke: Option<HttpError>,
     finished: bool,
@@ -66,9 +56,7 @@ impl Registry {
             body: None,
             etag: None,
             ranges: true,
-            connections: 0,
-            in_vain: 0,
-            began: 0,
+            patience: Patience::default(),
             broke: None,
             finished: false,
             failed: None,
@@ -81,8 +69,7 @@ impl Registry {
 impl Blob {
     /// Asks for what is left.
     fn connect(&mut self) -> Result<(), Failure> {
-        self.connections += 1;
-        self.began = self.position;
+        self.patience.begin(self.position);
         let mut request = self
             .session
             .request(&format!("blobs/{}", self.digest))?
@@ -217,11 +204,7 @@ impl Blob {
 
     /// After a connection has ended before the blob did.
     fn again(&mut self) -> Result<(), Failure> {
-        if self.position - self.began >= PROGRESS {
-            self.in_vain = 0;
-        }
-        self.in_vain += 1;
-        if self.in_vain > IN_VAIN_MAX || self.connections >= CONNECTIONS_MAX {
+        let Some(pause) = self.patience.pause(self.position) else {
             return Err(match &self.broke {
                 Some(error) => {
                     let failure = Failure::of_http(error);
@@ -236,9 +219,8 @@ impl Blob {
                 }
                 None => self.too_short(self.position),
             });
-        }
-        let clock = self.session.http.clock();
-        clock.sleep(Http::pause(self.in_vain));
+        };
+        self.session.http.clock().sleep(pause);
         self.connect()
     }
 
@@ -299,18 +281,6 @@ impl fmt::Debug for Blob {
             .field("position", &self.position)
             .finish_non_exhaustive()
     }
-}
-
-/// First byte, last byte and size of the whole, out of `bytes 5-9/10` or `bytes 5-9/*`.
-fn content_range(text: &str) -> Option<(u64, u64, Option<u64>)> {
-    let rest = text.trim().strip_prefix("bytes ")?;
-    let (range, total) = rest.split_once('/')?;
-    let (first, last) = range.split_once('-')?;
-    let total = match total.trim() {
-        "*" => None,
-        total => Some(total.parse().ok()?),
-    };
-    Some((first.trim().parse().ok()?, last.trim().parse().ok()?, total))
 }
 
 #[cfg(test)]

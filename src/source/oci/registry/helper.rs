@@ -3,19 +3,15 @@
 //! The protocol is that of docker-credential-helpers: `get` as the argument, the server on standard input, JSON on
 //! standard output.
 
-use std::io::{Read, Write};
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
-use std::thread;
-use std::time::Duration;
+use std::process::Command;
 
 use serde::Deserialize;
 
 use super::credentials::{Credential, CredentialOptions};
 use crate::escape::visible;
-use crate::limits::read_capped;
 use crate::source::Secret;
 use crate::source::http::bounded;
+use crate::source::process::{Silent, ask};
 use crate::{Error, ErrorKind};
 
 /// Bytes of what a helper says.
@@ -68,28 +64,17 @@ pub(super) fn get(
     if let Some(path) = &options.helper_path {
         command.env("PATH", path);
     }
-    let mut child = command
-        .arg("get")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .map_err(|error| failed("could not be started".to_owned()).with_source(error))?;
-    let answer = converse(&mut child, server, timeout);
-    if answer.is_none() {
-        // it may have ended by itself just now
-        let _ended = child.kill();
-    }
-    let status = child
-        .wait()
-        .map_err(|error| failed("could not be waited for".to_owned()).with_source(error))?;
-    let bytes = answer.ok_or_else(|| {
-        failed(format!(
+    let said = ask(command.arg("get"), Some(server), ANSWER_MAX, timeout);
+    let said = said.map_err(|silent| match silent {
+        Silent::NotStarted(error) => failed("could not be started".to_owned()).with_source(error),
+        Silent::NotEnded(error) => failed("could not be waited for".to_owned()).with_source(error),
+        Silent::TooMuch => failed(format!(
             "gave no answer of at most {ANSWER_MAX} bytes within {} seconds",
             timeout.as_secs()
-        ))
+        )),
     })?;
-    if !status.success() {
+    let bytes = said.output;
+    if !said.success {
         let said = String::from_utf8_lossy(&bytes);
         if said.contains(NONE) {
             return Ok(Credential::None);
@@ -107,29 +92,6 @@ pub(super) fn get(
             secret: Secret::new(secret),
         },
     })
-}
-
-/// Says `server` and listens to the end; `None` where the helper takes too long or talks too much.
-fn converse(child: &mut Child, server: &str, timeout: Duration) -> Option<Vec<u8>> {
-    let mut stdin = child.stdin.take()?;
-    let stdout = child.stdout.take()?;
-    let server = server.to_owned();
-    let (send, receive) = mpsc::channel();
-    // a thread of its own, left behind with a helper that hangs
-    thread::spawn(move || {
-        // a helper that answers without listening has closed its end
-        let _closed = writeln!(stdin, "{server}");
-        drop(stdin);
-        let _gone = send.send(listen(stdout));
-    });
-    receive.recv_timeout(timeout).ok().flatten()
-}
-
-fn listen(stdout: impl Read) -> Option<Vec<u8>> {
-    match read_capped(stdout, ANSWER_MAX) {
-        Ok((bytes, false)) => Some(bytes),
-        _ => None,
-    }
 }
 
 #[cfg(test)]
@@ -169,6 +131,7 @@ mod tests {
     mod scripts {
         use std::io::Write as _;
         use std::os::unix::fs::OpenOptionsExt as _;
+        use std::time::Duration;
 
         use super::*;
 

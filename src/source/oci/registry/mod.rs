@@ -25,6 +25,7 @@ pub use self::manifest::Fetched;
 pub use self::reference::Reference;
 
 use crate::Error;
+use crate::source::credentials::Credentials;
 use crate::source::http::{Http, HttpErrorKind, HttpOptions, Request, Response, is_loopback_host};
 
 /// How registries are reached, and who asks.
@@ -35,12 +36,18 @@ pub struct Access {
     pub http: HttpOptions,
     /// Where logins are kept.
     pub credentials: CredentialOptions,
+    /// Credentials of servers of files, asked where one wants some.
+    pub files: Option<Arc<dyn Credentials>>,
 }
 
 impl Access {
     /// Access with logins out of `credentials`.
     pub fn new(http: HttpOptions, credentials: CredentialOptions) -> Self {
-        Self { http, credentials }
+        Self {
+            http,
+            credentials,
+            files: None,
+        }
     }
 }
 

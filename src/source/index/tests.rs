@@ -1,0 +1,1 @@
+//! The client against servers on this machine.
