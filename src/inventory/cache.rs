@@ -46,6 +46,12 @@ impl Cache {
         artifacts.pop().filter(|_| artifacts.is_empty())
     }
 
+    /// Whether there is an entry for the file with this hash; it may turn out to be none.
+    pub(super) fn holds(&self, hash: &Hash, kernels: bool, tables: &Tables) -> bool {
+        let path = self.path(hash, kernels, tables);
+        path.is_some_and(|path| path.is_file())
+    }
+
     /// Keeps what was found in the file with this hash. That it cannot be kept is no failure.
     pub(super) fn store(&self, hash: &Hash, kernels: bool, tables: &Tables, artifact: Artifact) {
         let Some(path) = self.path(hash, kernels, tables) else {

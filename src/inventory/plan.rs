@@ -3,14 +3,16 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::Error;
 use crate::archive::{MemberKind, SharedBytes, Zip};
 use crate::locator::Locator;
+use crate::source::lock::Environment;
 use crate::source::oci::{self, Blob};
 use crate::source::{Dir, ImageStream, Source, Wheel};
 
 use super::draft::Draft;
 use super::leaf::Input;
-use super::locks::PlannedLock;
+use super::locks::{Files, PlannedLock};
 use super::{ArtifactKind, Package};
 
 /// Something to read.
@@ -44,6 +46,15 @@ pub(super) enum Planned {
     Locks(Vec<PlannedLock>),
     /// Images that are known when they have passed.
     Stream,
+}
+
+/// What inputs of a run can have in common, which is read once.
+#[derive(Default)]
+pub(super) struct Shared<'e> {
+    pub(super) layers: Layers,
+    pub(super) files: Files,
+    /// Where packages of lock files are installed.
+    pub(super) environments: &'e [Environment],
 }
 
 /// The layers of a run: one that is in several images is read once.
@@ -81,12 +92,20 @@ pub(super) struct File {
 pub(super) fn plan(
     source: Source,
     index: usize,
-    layers: &mut Layers,
-) -> (Planned, Vec<(u64, Job)>) {
+    shared: &mut Shared<'_>,
+) -> Result<(Planned, Vec<(u64, Job)>), Error> {
     let (draft, jobs) = match source {
         Source::Wheel(wheel) => plan_wheel(wheel, index),
         Source::Dir(dir) => plan_dir(dir, index),
-        Source::Images { images, .. } => return plan_images(images, index, layers),
+        Source::Images { images, .. } => {
+            return Ok(plan_images(images, index, &mut shared.layers));
+        }
+        Source::Lock(file) => {
+            let locks = shared
+                .files
+                .plan(&file.lock, file.dir, shared.environments)?;
+            return Ok((Planned::Locks(locks), Vec::new()));
+        }
         Source::ImageStream(stream) => {
             let job = Job {
                 artifact: index,
@@ -94,7 +113,7 @@ pub(super) fn plan(
                 what: What::Stream(Box::new(stream)),
             };
             // most likely the longest
-            return (Planned::Stream, vec![(u64::MAX, job)]);
+            return Ok((Planned::Stream, vec![(u64::MAX, job)]));
         }
         Source::Sdist(sdist) => {
             let mut draft = Draft::new(ArtifactKind::Sdist, &sdist.at);
@@ -125,7 +144,7 @@ pub(super) fn plan(
             (draft, vec![(size, job), digest_job(index, file.bytes)])
         }
     };
-    (Planned::One(Box::new(draft)), jobs)
+    Ok((Planned::One(Box::new(draft)), jobs))
 }
 
 fn plan_images(

@@ -15,9 +15,9 @@ use crate::error::{Error, ErrorKind};
 use crate::limits::{LimitHit, Limits};
 use crate::locator::Locator;
 use crate::problem::{Extent, ProblemKind};
-use crate::source::oci::Blob;
 use crate::source::lock::Environment;
-use crate::source::{self, Fetch, Source, SourceSpec};
+use crate::source::oci::Blob;
+use crate::source::{self, Fetch, SourceSpec};
 use crate::tables::Tables;
 
 use super::cache::Cache;
@@ -25,10 +25,10 @@ use super::draft::{Draft, Found};
 use super::image;
 use super::layer::{self, LayerScan, Stored};
 use super::leaf::{self, CHUNK, Leaf, Means};
-use super::locks::{self, FileRead, Files, Outcome, Reach, Wanted};
+use super::locks::{self, FileRead, Outcome, Reach, Wanted};
 use super::nested;
 use super::own;
-use super::plan::{File, Job, Layers, Place, Planned, What, plan};
+use super::plan::{File, Job, Place, Planned, Shared, What, plan};
 use super::problems::Problems;
 use super::progress::{Counted, Progress};
 use super::stream::{self, Streamed};
@@ -112,8 +112,10 @@ pub fn scan_with(
     let mut planned = Vec::new();
     let mut jobs = Vec::new();
     let mut inputs = Vec::new();
-    let mut layers = Layers::default();
-    let mut files = Files::default();
+    let mut shared = Shared {
+        environments: &options.environments,
+        ..Shared::default()
+    };
     let problems = Problems::new();
     let mut opening = source::OpenOptions::new(options.limits.clone());
     opening.platform.clone_from(&options.platform);
@@ -124,13 +126,7 @@ pub fn scan_with(
     for (index, spec) in specs.iter().enumerate() {
         let source = source::open(spec, index, &mut opening)?;
         inputs.push(source.at().clone());
-        let (mut input, mut more) = match source {
-            Source::Lock(file) => {
-                let locks = files.plan(&file.lock, file.dir, &options.environments)?;
-                (Planned::Locks(locks), Vec::new())
-            }
-            source => plan(source, index, &mut layers),
-        };
+        let (mut input, mut more) = plan(source, index, &mut shared)?;
         if let Planned::One(draft) = &mut input {
             problems.add(index, std::mem::take(&mut draft.artifact.problems));
         }
@@ -139,6 +135,7 @@ pub fn scan_with(
     }
     let mut means = Means::new(options.limits.clone(), tables, options.kernels);
     means.progress.clone_from(&options.progress);
+    let Shared { layers, files, .. } = shared;
     let wanted = files.into_list();
     let first_file = specs.len();
     for (number, file) in wanted.iter().enumerate() {
@@ -215,10 +212,14 @@ pub fn scan_with(
     }
     let limits = &options.limits;
     let mut problems = run.problems.finish(&inputs);
-    let files = files.into_iter().enumerate().map(|(number, (outcome, draft))| {
-        let problems = problems.remove(&(first_file + number)).unwrap_or_default();
-        Some(FileRead::new(outcome?, draft.finish(problems)))
-    });
+    let files = files
+        .into_iter()
+        .enumerate()
+        .map(|(number, (outcome, draft))| {
+            let problems = problems.remove(&(first_file + number)).unwrap_or_default();
+            let at = inputs.get(first_file + number)?;
+            Some(FileRead::new(outcome?, draft.finish(problems), at))
+        });
     let files: Vec<Option<FileRead>> = files.collect();
     for file in files.iter().flatten() {
         file.keep(run.reach, options.kernels, tables);
@@ -390,13 +391,13 @@ impl Run<'_> {
         self.problems.add(artifact, problems);
         let mut draft = None;
         if let Some(source) = source {
-            let (planned, jobs) = plan(source, artifact, &mut Layers::default());
-            if let Planned::One(one) = planned {
+            // no lock file lies behind an address of one
+            if let Ok((Planned::One(one), jobs)) = plan(source, artifact, &mut Shared::default()) {
                 draft = Some(one);
-            }
-            for (weight, job) in jobs {
-                self.expect(&job);
-                adder.add(weight, job);
+                for (weight, job) in jobs {
+                    self.expect(&job);
+                    adder.add(weight, job);
+                }
             }
         }
         gathered.files.push((number, outcome, draft));

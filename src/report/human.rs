@@ -191,7 +191,12 @@ fn write_group(
     let line = finding.line.map(|line| format!("line {line}"));
     if !subject.is_empty() {
         let line = line.map(|line| format!("  ({line})")).unwrap_or_default();
-        writeln!(out, "  {}{}", visible(&subject.join(" › ")), styles.dim(line))?;
+        writeln!(
+            out,
+            "  {}{}",
+            visible(&subject.join(" › ")),
+            styles.dim(line)
+        )?;
     } else if let Some(line) = line {
         writeln!(out, "  {}", styles.dim(line))?;
     }
@@ -276,7 +281,10 @@ fn write_summary(
     } else {
         writeln!(out, " (policy {})", visible(&evaluation.policy))?;
     }
-    let locks = evaluation.artifacts.iter().filter_map(|artifact| artifact.lock.as_deref());
+    let locks = evaluation
+        .artifacts
+        .iter()
+        .filter_map(|artifact| artifact.lock.as_deref());
     if let Some(line) = locked::summary(locks) {
         writeln!(out, "{line}")?;
     }

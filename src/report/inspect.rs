@@ -27,7 +27,10 @@ pub(super) fn write(
     for (artifact, title) in inventory.artifacts.iter().zip(inventory.titles()) {
         write_artifact(artifact, &title, styles, options, out)?;
     }
-    let locks = inventory.artifacts.iter().filter_map(|artifact| artifact.lock.as_deref());
+    let locks = inventory
+        .artifacts
+        .iter()
+        .filter_map(|artifact| artifact.lock.as_deref());
     if let Some(line) = locked::summary(locks) {
         writeln!(out, "{line}")?;
     }

@@ -20,15 +20,24 @@ pub(super) fn write(
 ) -> io::Result<()> {
     let with_libraries = |package: &LockedPackage| {
         artifact.libraries.iter().any(|library| {
-            let owner = library.package.and_then(|index| artifact.packages.get(index));
+            let owner = library
+                .package
+                .and_then(|index| artifact.packages.get(index));
             owner.is_some_and(|owner| owner.name == package.name)
         })
     };
-    let unread = lock.packages.iter().all(|package| !package.content.is_known());
+    let unread = lock
+        .packages
+        .iter()
+        .all(|package| !package.content.is_known());
     let shown = |package: &&LockedPackage| {
         options.verbose || unread || remark(package).is_some() || with_libraries(package)
     };
-    let width = lock.packages.iter().filter(shown).map(|package| title(package).chars().count());
+    let width = lock
+        .packages
+        .iter()
+        .filter(shown)
+        .map(|package| title(package).chars().count());
     let width = width.max().unwrap_or_default().min(40);
     let mut hidden = 0_u64;
     for package in &lock.packages {
@@ -43,15 +52,28 @@ pub(super) fn write(
             out,
             "  {:width$}  {}",
             visible(&title),
-            styles.dim(visible(&format!("line {}  {}", package.line, said.join("  "))))
+            styles.dim(visible(&format!(
+                "line {}  {}",
+                package.line,
+                said.join("  ")
+            )))
         )?;
     }
     if hidden > 0 {
         let more = plural(hidden, "package");
-        writeln!(out, "  {}", styles.dim(format!("{more} without device code (`--verbose` lists all)")))?;
+        writeln!(
+            out,
+            "  {}",
+            styles.dim(format!(
+                "{more} without device code (`--verbose` lists all)"
+            ))
+        )?;
     }
     for unlocked in &lock.unlocked {
-        let text = format!("line {}  `{}` has no exact version", unlocked.line, unlocked.text);
+        let text = format!(
+            "line {}  `{}` has no exact version",
+            unlocked.line, unlocked.text
+        );
         writeln!(out, "  {}", styles.dim(visible(&text)))?;
     }
     Ok(())
@@ -86,7 +108,10 @@ pub(super) fn summary<'l>(locks: impl Iterator<Item = &'l LockFacts>) -> Option<
     for lock in locks {
         some = true;
         all += lock.packages.len() as u64;
-        let known = lock.packages.iter().filter(|package| package.content.is_known());
+        let known = lock
+            .packages
+            .iter()
+            .filter(|package| package.content.is_known());
         read += known.count() as u64;
         fetched = fetched.max(lock.fetched);
     }

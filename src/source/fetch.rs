@@ -3,20 +3,21 @@
 //! Knows nothing of HTTP, so that lock files can be read without it.
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::lock::{Candidate, PickedFile};
 use crate::archive::SharedBytes;
-use crate::limits::Budget;
+use crate::limits::Limits;
 use crate::{Error, Locator, Problem};
 
 /// Files at addresses, and lists of files of package indexes.
 pub trait Fetch: fmt::Debug + Send + Sync {
-    /// The file at the address of `file`, called `at` in problems.
+    /// The file at the address of `file`.
     ///
     /// # Errors
     ///
     /// Why it cannot be had.
-    fn open(&self, file: &PickedFile, at: &Locator, budget: &Budget) -> Result<Fetched, Problem>;
+    fn open(&self, file: &PickedFile, limits: &Limits) -> Result<Arc<dyn Fetched>, Error>;
 
     /// What there is of the package called `name`: at the index whose address the lock file names, else at those
     /// that are configured.
@@ -28,24 +29,16 @@ pub trait Fetch: fmt::Debug + Send + Sync {
 }
 
 /// A file at an address.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Fetched {
+pub trait Fetched: fmt::Debug + Send + Sync {
     /// Its bytes, which may be fetched as they are read.
-    pub bytes: SharedBytes,
-    /// Whether all of them were read, and have the hash that was expected.
-    pub verified: bool,
-    /// What is wrong with it.
-    pub problems: Vec<Problem>,
-}
+    fn bytes(&self) -> SharedBytes;
 
-impl Fetched {
-    /// A file whose bytes are fetched as they are read.
-    pub fn new(bytes: SharedBytes) -> Self {
-        Self {
-            bytes,
-            verified: false,
-            problems: Vec::new(),
-        }
-    }
+    /// Bytes of it that were received so far.
+    fn received(&self) -> u64;
+
+    /// Whether all of it was read by now, and has the hash that was expected.
+    fn is_verified(&self) -> bool;
+
+    /// What is wrong with it as a whole, as far as it was read by now.
+    fn problem(&self, at: &Locator) -> Option<Problem>;
 }

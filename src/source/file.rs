@@ -46,7 +46,7 @@ pub struct Sdist {
 }
 
 /// Opens a file by what it turns out to be.
-pub(super) fn recognise(
+pub(crate) fn recognise(
     bytes: SharedBytes,
     at: Locator,
     name: &str,

@@ -9,6 +9,7 @@ mod bounded;
 mod credentials;
 mod daemon;
 mod dir;
+mod fetch;
 mod file;
 #[cfg(feature = "registry")]
 pub mod http;
@@ -36,9 +37,11 @@ use std::path::Path;
 pub use credentials::Credentials;
 pub use daemon::{Daemon, Daemons, Endpoint};
 pub use dir::{Dir, DirFile};
-pub(crate) use file::is_named_wheel;
+pub use fetch::{Fetch, Fetched};
 pub use file::{PlainFile, Sdist};
+pub(crate) use file::{is_named_wheel, recognise};
 pub use images::ImageStream;
+pub use lock::LockFile;
 pub(crate) use named::read_named;
 pub use packages::{Manager, Package};
 #[cfg(feature = "registry")]
@@ -75,6 +78,8 @@ pub enum Source {
         /// The images.
         images: Vec<Image>,
     },
+    /// A lock file.
+    Lock(LockFile),
     /// An archive of images that must be read to its end before it is known which they are.
     ImageStream(ImageStream),
     /// Any other file.
@@ -86,6 +91,7 @@ impl Source {
     pub fn at(&self) -> &Locator {
         match self {
             Self::Images { at, .. } => at,
+            Self::Lock(file) => &file.lock.at,
             Self::ImageStream(stream) => &stream.at,
             Self::Wheel(wheel) => &wheel.at,
             Self::Sdist(sdist) => &sdist.at,
@@ -99,6 +105,7 @@ impl Source {
         match self {
             Self::Wheel(wheel) => &wheel.problems,
             Self::Dir(dir) => &dir.problems,
+            Self::Lock(file) => &file.lock.problems,
             Self::Sdist(_) | Self::File(_) | Self::Images { .. } | Self::ImageStream(_) => &[],
         }
     }
@@ -159,14 +166,28 @@ pub fn open(spec: &SourceSpec, index: usize, options: &mut OpenOptions) -> Resul
         SpecKind::Podman => {
             return images::open_daemon(spec, &options.daemons.podman, index, options);
         }
-        SpecKind::Bare | SpecKind::Wheel | SpecKind::File | SpecKind::Dir => {}
+        SpecKind::Bare | SpecKind::Wheel | SpecKind::File | SpecKind::Dir | SpecKind::Lock => {}
     }
     let path = spec.path();
     let at = Locator::root(index, shown(path));
-    let metadata = fs::metadata(path).map_err(|error| cannot_open(path, error))?;
+    let metadata = match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let text = path
+                .to_str()
+                .filter(|text| spec.kind() == SpecKind::Bare && lock::is_requirement(text));
+            return match text {
+                Some(text) => LockFile::of_requirement(text, &at).map(Source::Lock),
+                None => Err(cannot_open(path, error)),
+            };
+        }
+        metadata => metadata.map_err(|error| cannot_open(path, error))?,
+    };
     let bare = spec.kind() == SpecKind::Bare;
     if metadata.is_dir() {
-        if matches!(spec.kind(), SpecKind::Wheel | SpecKind::File) {
+        if matches!(
+            spec.kind(),
+            SpecKind::Wheel | SpecKind::File | SpecKind::Lock
+        ) {
             return Err(wrong_kind(spec, "a directory"));
         }
         if bare && let Some(images) = images::in_dir(path, &at, options) {
@@ -187,12 +208,18 @@ pub fn open(spec: &SourceSpec, index: usize, options: &mut OpenOptions) -> Resul
     if bare && let Some(source) = images::in_file(&bytes, &at, options)? {
         return Ok(source);
     }
+    if spec.kind() == SpecKind::Lock {
+        return LockFile::open(path, &bytes, &at).map(Source::Lock);
+    }
+    if bare && let Some(file) = LockFile::recognise(path, &bytes, &at)? {
+        return Ok(Source::Lock(file));
+    }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let limits = &options.limits;
     match spec.kind() {
         SpecKind::Wheel => Ok(Source::Wheel(Wheel::from_bytes(bytes, at, &name, limits))),
         SpecKind::File => PlainFile::open(bytes, at).map(Source::File),
-        _ => file::recognise(bytes, at, &name, limits),
+        _ => recognise(bytes, at, &name, limits),
     }
     .map_err(|error| cannot_open(path, error))
 }

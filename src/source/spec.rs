@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use super::shown;
+use super::{lock, shown};
 use crate::{Error, ErrorKind};
 
 /// An input of the command line.
@@ -29,6 +29,8 @@ pub(super) enum SpecKind {
     File,
     /// `dir:`
     Dir,
+    /// `lock:`
+    Lock,
     /// `oci-dir:`
     OciDir,
     /// `oci-archive:`
@@ -58,14 +60,14 @@ impl SpecKind {
             #[cfg(feature = "registry")]
             Self::Registry => false,
             Self::Docker | Self::Podman | Self::Stdin => false,
-            Self::Bare | Self::Wheel | Self::File | Self::Dir => true,
+            Self::Bare | Self::Wheel | Self::File | Self::Dir | Self::Lock => true,
             Self::OciDir | Self::OciArchive | Self::DockerArchive => true,
         }
     }
 }
 
 /// What can be named.
-const SUPPORTED: &str = "name a path, `wheel:PATH`, `dir:PATH`, `file:PATH`, `oci-dir:PATH[:TAG]`, `oci-archive:PATH[:TAG]`, `docker-archive:PATH[:NAME]`, `registry:IMAGE`, `docker:IMAGE`, `podman:IMAGE`, or `-`";
+const SUPPORTED: &str = "name a path, `wheel:PATH`, `dir:PATH`, `file:PATH`, `lock:PATH`, `oci-dir:PATH[:TAG]`, `oci-archive:PATH[:TAG]`, `docker-archive:PATH[:NAME]`, `registry:IMAGE`, `docker:IMAGE`, `podman:IMAGE`, or `-`";
 
 impl SourceSpec {
     /// Understands an argument. Whether it exists and what it is turns out when it is opened.
@@ -116,6 +118,7 @@ impl SourceSpec {
             .unwrap_or_default();
         if !pattern.contains(['*', '?'])
             || !self.kind.is_path()
+            || lock::is_requirement(pattern)
             || fs::symlink_metadata(&self.path).is_ok()
         {
             return Ok(vec![self]);
@@ -221,6 +224,7 @@ fn known(scheme: &str, text: &str) -> Result<SpecKind, Error> {
         "wheel" => return Ok(SpecKind::Wheel),
         "file" => return Ok(SpecKind::File),
         "dir" => return Ok(SpecKind::Dir),
+        "lock" => return Ok(SpecKind::Lock),
         "oci-dir" => return Ok(SpecKind::OciDir),
         "oci-archive" => return Ok(SpecKind::OciArchive),
         "docker-archive" => return Ok(SpecKind::DockerArchive),
@@ -245,7 +249,6 @@ fn known(scheme: &str, text: &str) -> Result<SpecKind, Error> {
                 "build it with the feature `registry`, which is on by default, or pipe `docker save IMAGE` into `smgate check -`",
             ));
         }
-        "lock" => "download the locked files and name them".to_owned(),
         _ => {
             let message = format!("`{scheme}:` is no kind of input");
             let hint = format!("{SUPPORTED}; a path that has a colon is written `./{text}`");

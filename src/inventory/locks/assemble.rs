@@ -4,13 +4,15 @@ use std::collections::BTreeSet;
 
 use super::facts::{Content, NotRead};
 use super::files::PlannedLock;
-use super::read::Outcome;
+use super::read::{Outcome, Reach};
 use crate::archive::Fault;
 use crate::inventory::draft::Draft;
 use crate::inventory::{Artifact, ArtifactKind, Library, Manager, Package};
+use crate::locator::Locator;
 use crate::problem::{Extent, Problem, ProblemKind};
 use crate::source::lock::{Hash, PickStatus, without_secrets};
 use crate::source::wheel::Installed;
+use crate::tables::Tables;
 
 /// A file that was read, or why not.
 #[derive(Debug)]
@@ -22,7 +24,7 @@ pub(in crate::inventory) struct FileRead {
 
 impl FileRead {
     /// What became of a file, with what was found in it. Its hash is compared where the whole was read.
-    pub(in crate::inventory) fn new(mut outcome: Outcome, found: Artifact) -> Self {
+    pub(in crate::inventory) fn new(mut outcome: Outcome, found: Artifact, at: &Locator) -> Self {
         let mut artifact = match outcome.kept.take() {
             Some(kept) => kept,
             None => found,
@@ -40,11 +42,19 @@ impl FileRead {
                 outcome.content = Content::Verified;
             } else {
                 let detail = format!("its hash is {read}, and the lock file says {expected}");
-                let at = artifact.problem_place();
-                let fault = Fault::new(ProblemKind::DigestMismatch, detail);
-                artifact.problems.push(fault.at(at, Extent::Artifact));
+                let fault = Fault::new(ProblemKind::ChecksumMismatch, detail);
+                artifact
+                    .problems
+                    .push(fault.at(at.clone(), Extent::Artifact));
                 artifact.problems.sort();
             }
+        }
+        if let Some(fetched) = &outcome.fetched {
+            if fetched.is_verified() {
+                outcome.content = Content::Verified;
+            }
+            artifact.problems.extend(fetched.problem(at));
+            artifact.problems.sort();
         }
         Self { outcome, artifact }
     }
@@ -53,13 +63,18 @@ impl FileRead {
 impl FileRead {
     /// Bytes that were asked of servers.
     fn fetched(&self) -> u64 {
-        self.outcome.bytes.as_ref().map_or(0, SharedBytes::received)
+        let fetched = self.outcome.fetched.as_ref();
+        fetched.map_or(0, |fetched| fetched.received())
     }
 
     /// Keeps what was found for other runs, where all of it could be read.
     pub(in crate::inventory) fn keep(&self, reach: Reach<'_>, kernels: bool, tables: &Tables) {
-        let hash = self.outcome.file.as_ref().and_then(|file| file.hash.as_ref());
-        let fresh = self.outcome.bytes.is_some() && self.outcome.content.is_known();
+        let hash = self
+            .outcome
+            .file
+            .as_ref()
+            .and_then(|file| file.hash.as_ref());
+        let fresh = self.outcome.fetched.is_some() && self.outcome.content.is_known();
         if let (Some(cache), Some(hash)) = (reach.cache, hash)
             && fresh
             && self.artifact.problems.is_empty()
@@ -86,10 +101,9 @@ pub(in crate::inventory) fn assemble(planned: PlannedLock, files: &[Option<FileR
             locked.status = read.outcome.status;
             locked.file.clone_from(&read.outcome.file);
             locked.content = read.outcome.content;
-            if let Some(file) = &locked.file
-                && locked.version.is_none()
-            {
-                locked.version = read.artifact.version.clone().or_else(|| version_of(&file.name));
+            locked.version.clone_from(&read.outcome.version);
+            if locked.version.is_none() {
+                locked.version.clone_from(&read.artifact.version);
             }
             facts.fetched = facts.fetched.saturating_add(read.fetched());
         } else if number.is_some() {
@@ -106,7 +120,9 @@ pub(in crate::inventory) fn assemble(planned: PlannedLock, files: &[Option<FileR
             draft.artifact.seen.add(read.artifact.seen);
             all.extend(read.artifact.problems.iter().cloned());
             for library in &read.artifact.libraries {
-                draft.libraries.push((installed(library), Some(package.clone())));
+                draft
+                    .libraries
+                    .push((installed(library), Some(package.clone())));
             }
         }
         draft.packages.insert(package);

@@ -9,8 +9,8 @@ use crate::inventory::ArtifactKind;
 use crate::inventory::draft::Draft;
 use crate::locator::Locator;
 use crate::problem::Problem;
-use crate::{Error, ErrorKind};
 use crate::source::lock::{self, Environment, Hash, Lock, Pick, PickStatus};
+use crate::{Error, ErrorKind};
 
 /// A package whose file is to be found and read.
 #[derive(Debug)]
@@ -52,11 +52,6 @@ pub(in crate::inventory) struct PlannedLock {
 }
 
 impl Files {
-    /// How many there are.
-    pub(in crate::inventory) fn len(&self) -> usize {
-        self.list.len()
-    }
-
     /// Those that are to be read, by number.
     pub(in crate::inventory) fn into_list(self) -> Vec<Wanted> {
         self.list
@@ -70,7 +65,10 @@ impl Files {
         environments: &[Environment],
     ) -> Result<Vec<PlannedLock>, Error> {
         if environments.is_empty() {
-            let message = format!("`{}` says what is installed on a platform, and that one is not known", lock.at);
+            let message = format!(
+                "`{}` says what is installed on a platform, and that one is not known",
+                lock.at
+            );
             return Err(Error::new(ErrorKind::Usage, message)
                 .with_hint("give `--platform linux/amd64`, `linux/arm64` or `windows/amd64`"));
         }
@@ -80,8 +78,8 @@ impl Files {
             let chosen = lock::choose(lock, environment);
             let environment = Arc::new(environment.clone());
             let mut facts = LockFacts::new(lock.kind, (*environment).clone());
-            facts.python = chosen.python;
-            facts.unlocked.clone_from(&lock.unlocked);
+            facts.python = chosen.python.map(|chosen| chosen.version);
+            facts.unlocked = chosen.unlocked;
             let mut numbers = Vec::new();
             for pick in chosen.picks {
                 facts.packages.push(LockedPackage {
@@ -98,7 +96,12 @@ impl Files {
                 at: lock.at.clone(),
                 facts,
                 numbers,
-                problems: lock.problems.iter().cloned().chain(chosen.problems).collect(),
+                problems: lock
+                    .problems
+                    .iter()
+                    .cloned()
+                    .chain(chosen.problems)
+                    .collect(),
             });
         }
         Ok(planned)

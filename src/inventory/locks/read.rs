@@ -1,17 +1,19 @@
 //! From a package of a lock file to its opened file.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::facts::{Content, NotRead};
 use super::files::Wanted;
+use crate::Error;
 use crate::archive::{Fault, SharedBytes};
+use crate::inventory::Artifact;
 use crate::inventory::cache::Cache;
 use crate::inventory::leaf::Means;
-use crate::inventory::Artifact;
 use crate::locator::Locator;
 use crate::problem::{Extent, Problem, ProblemKind};
 use crate::source::lock::{self, PickStatus, PickedFile};
-use crate::source::{self, Fetch, Source};
+use crate::source::{self, Fetch, Fetched, Source};
 
 /// How files of lock files are reached.
 #[derive(Debug, Clone, Copy)]
@@ -25,22 +27,24 @@ pub(in crate::inventory) struct Reach<'a> {
 #[derive(Debug)]
 pub(in crate::inventory) struct Outcome {
     pub(super) status: PickStatus,
+    pub(super) version: Option<String>,
     pub(super) file: Option<PickedFile>,
     pub(super) content: Content,
     /// What an earlier run found in it.
     pub(super) kept: Option<Artifact>,
-    /// The bytes, where they are fetched as they are read.
-    pub(super) bytes: Option<SharedBytes>,
+    /// The file, where it lies elsewhere.
+    pub(super) fetched: Option<Arc<dyn Fetched>>,
 }
 
 impl Outcome {
     fn of(wanted: &Wanted) -> Self {
         Self {
             status: wanted.pick.status,
+            version: wanted.pick.version.clone(),
             file: wanted.pick.file.clone(),
             content: Content::None,
             kept: None,
-            bytes: None,
+            fetched: None,
         }
     }
 
@@ -57,7 +61,7 @@ pub(in crate::inventory) fn open(
     means: &Means<'_>,
 ) -> (Outcome, Option<Source>, Vec<Problem>) {
     let mut outcome = Outcome::of(wanted);
-    match resolve(wanted, reach, &mut outcome) {
+    match resolve(wanted, reach, means, &mut outcome) {
         Ok(true) => {}
         Ok(false) => return (outcome, None, Vec::new()),
         Err(problem) => return (outcome.not_read(NotRead::Failed), None, vec![problem]),
@@ -73,20 +77,15 @@ pub(in crate::inventory) fn open(
         return (outcome, None, Vec::new());
     }
     match bytes_of(&file, wanted, reach, means) {
-        Ok(Some((bytes, verified, mut problems))) => {
-            outcome.content = if verified {
-                Content::Verified
-            } else {
-                Content::Read
-            };
-            outcome.bytes = Some(bytes.clone());
+        Ok(Some((bytes, fetched))) => {
+            outcome.content = Content::Read;
+            outcome.fetched = fetched;
             let limits = means.budget.limits();
             match source::recognise(bytes, wanted.at.clone(), &file.name, limits) {
-                Ok(source) => (outcome, Some(source), problems),
+                Ok(source) => (outcome, Some(source), Vec::new()),
                 Err(error) => {
-                    let fault = Fault::new(ProblemKind::Io, error.to_string());
-                    problems.push(fault.at(wanted.at.clone(), Extent::Artifact));
-                    (outcome.not_read(NotRead::Failed), None, problems)
+                    let problem = problem(&wanted.at, ProblemKind::Io, error.to_string());
+                    (outcome.not_read(NotRead::Failed), None, vec![problem])
                 }
             }
         }
@@ -97,7 +96,12 @@ pub(in crate::inventory) fn open(
 
 /// Asks the index for what the lock file does not say: which file, or where it is. False where there is no file, or
 /// none that may be asked for.
-fn resolve(wanted: &Wanted, reach: Reach<'_>, outcome: &mut Outcome) -> Result<bool, Problem> {
+fn resolve(
+    wanted: &Wanted,
+    reach: Reach<'_>,
+    means: &Means<'_>,
+    outcome: &mut Outcome,
+) -> Result<bool, Problem> {
     let pick = &wanted.pick;
     let ask = pick.status == PickStatus::AskIndex;
     let address = pick.file.as_ref().and_then(|file| file.url.as_ref());
@@ -106,7 +110,7 @@ fn resolve(wanted: &Wanted, reach: Reach<'_>, outcome: &mut Outcome) -> Result<b
     }
     let known = pick.file.as_ref().and_then(|file| file.hash.as_ref());
     if let (Some(cache), Some(hash), false) = (reach.cache, known, ask)
-        && cache.holds(hash)
+        && cache.holds(hash, means.kernels, means.tables)
     {
         return Ok(true);
     }
@@ -116,10 +120,11 @@ fn resolve(wanted: &Wanted, reach: Reach<'_>, outcome: &mut Outcome) -> Result<b
     };
     let candidates = fetch
         .candidates(&pick.name, pick.index.as_deref())
-        .map_err(|error| problem(&wanted.at, ProblemKind::Io, error.to_string()))?;
+        .map_err(|error| problem(&wanted.at, ProblemKind::Io, in_full(&error)))?;
     if ask {
         let chosen = lock::choose_of_index(pick, &candidates, &wanted.environment);
         outcome.status = chosen.status;
+        outcome.version = chosen.version;
         outcome.file = chosen.file;
         return Ok(outcome.status == PickStatus::Wheel);
     }
@@ -131,46 +136,60 @@ fn resolve(wanted: &Wanted, reach: Reach<'_>, outcome: &mut Outcome) -> Result<b
             && (file.hash.is_none() || candidate.hash.is_none() || candidate.hash == file.hash)
     });
     let Some(candidate) = same else {
-        let detail = format!("the index has no `{}` with the hash of the lock file", file.name);
+        let detail = format!(
+            "the index has no `{}` with the hash of the lock file",
+            file.name
+        );
         return Err(problem(&wanted.at, ProblemKind::Io, detail));
     };
-    file.url = Some(candidate.url.clone());
+    file.url.clone_from(&candidate.url);
     file.size = file.size.or(candidate.size);
     Ok(true)
 }
 
-/// The bytes of a file, whether they are known to have the hash of the lock file, and what is wrong with them; none
-/// where they are not on this machine and no server may be asked.
+/// The bytes of a file, with the file where it lies elsewhere; none where no server may be asked.
 fn bytes_of(
     file: &PickedFile,
     wanted: &Wanted,
     reach: Reach<'_>,
     means: &Means<'_>,
-) -> Result<Option<(SharedBytes, bool, Vec<Problem>)>, Problem> {
+) -> Result<Option<Opened>, Problem> {
     let address = file.url.as_deref().unwrap_or(&file.name);
     if let Some(path) = local(address, &wanted.dir) {
         let bytes = SharedBytes::open(&path).map_err(|error| {
             let detail = format!("`{address}` could not be opened: {error}");
             problem(&wanted.at, ProblemKind::Io, detail)
         })?;
-        return Ok(Some((bytes, false, Vec::new())));
+        return Ok(Some((bytes, None)));
     }
     let Some(fetch) = reach.fetch else {
         return Ok(None);
     };
-    let fetched = fetch.open(file, &wanted.at, &means.budget)?;
-    Ok(Some((fetched.bytes, fetched.verified, fetched.problems)))
+    let fetched = fetch
+        .open(file, means.budget.limits())
+        .map_err(|error| problem(&wanted.at, ProblemKind::Io, in_full(&error)))?;
+    Ok(Some((fetched.bytes(), Some(fetched))))
+}
+
+type Opened = (SharedBytes, Option<Arc<dyn Fetched>>);
+
+/// What went wrong, and what to do about it.
+fn in_full(error: &Error) -> String {
+    match error.hint() {
+        Some(hint) => format!("{error}: {hint}"),
+        None => error.to_string(),
+    }
 }
 
 /// The path of an address that is a file of this machine, below the directory of the lock file.
-fn local(address: &str, dir: &Path) -> Option<std::path::PathBuf> {
+fn local(address: &str, dir: &Path) -> Option<PathBuf> {
     if let Some(rest) = address.strip_prefix("file://") {
         let rest = rest.strip_prefix("localhost").unwrap_or(rest);
         let path = lock::percent_decoded(rest);
         // `file:///C:/x.whl`
-        let drive = path.strip_prefix('/').filter(|path| {
-            cfg!(windows) && matches!(path.as_bytes(), [_, b':', ..])
-        });
+        let drive = path
+            .strip_prefix('/')
+            .filter(|path| cfg!(windows) && matches!(path.as_bytes(), [_, b':', ..]));
         return Some(drive.unwrap_or(&path).into());
     }
     (!address.contains("://")).then(|| dir.join(address))

@@ -100,8 +100,19 @@ pub(super) fn is_archive(path: &str) -> bool {
     ends.iter().any(|end| path.ends_with(end))
 }
 
+/// A text without `%XX`; as it is where it would be no text.
+pub(crate) fn percent_decoded(text: &str) -> String {
+    undone(text).unwrap_or_else(|| text.to_owned())
+}
+
 /// A part of a path without `%XX`; nothing where it would be no plain name.
 fn decoded(text: &str) -> Option<String> {
+    let text = undone(text)?;
+    let is_plain = !text.contains(['/', '\\']) && !text.chars().any(char::is_control);
+    is_plain.then_some(text)
+}
+
+fn undone(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, behind)) = rest.split_first() {
@@ -115,9 +126,7 @@ fn decoded(text: &str) -> Option<String> {
             None => behind,
         };
     }
-    let text = String::from_utf8(bytes).ok()?;
-    let is_plain = !text.contains(['/', '\\']) && !text.chars().any(char::is_control);
-    is_plain.then_some(text)
+    String::from_utf8(bytes).ok()
 }
 
 impl fmt::Debug for LockedFile {

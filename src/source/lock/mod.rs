@@ -21,6 +21,7 @@ mod hash;
 mod link;
 mod located;
 mod model;
+mod open;
 mod options;
 mod pdm;
 mod pipenv;
@@ -36,14 +37,17 @@ mod toml;
 mod uv;
 mod yaml;
 
-pub use environment::{Environment, Libc, ParseLibcError, ParsePythonError, PythonVersion};
+pub(crate) use address::percent_decoded;
 pub use address::without_secrets;
-pub use detect::{detect, may_be_lock};
 pub use choose::{Candidate, Chosen, ChosenPython, PythonFrom, choose, choose_of_index};
+pub use detect::{detect, may_be_lock};
+pub use environment::{Environment, Libc, ParseLibcError, ParsePythonError, PythonVersion};
 pub use model::{
     Condition, Dependency, Hash, Lock, LockKind, Locked, LockedFile, Origin, Pick, PickStatus,
     PickedFile, Under, Unlocked,
 };
+pub use open::LockFile;
+pub(super) use open::is_requirement;
 
 use crate::{Error, ErrorKind, Locator};
 

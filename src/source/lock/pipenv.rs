@@ -163,7 +163,7 @@ fn add(
         Some(version) => {
             let Some(exact) = version.strip_prefix("==") else {
                 let text = without_secrets(&format!("{name}{version}"));
-                reader.lock.unlocked.push(Unlocked { text, line });
+                reader.lock.unlocked.push(Unlocked::new(text, line));
                 return;
             };
             Some(exact.trim_start_matches('=').to_owned())
@@ -184,7 +184,7 @@ fn add(
         (_, Some(path)) => Origin::Directory(path.clone()),
         _ if locked.version.is_none() => {
             let text = name.to_owned();
-            reader.lock.unlocked.push(Unlocked { text, line });
+            reader.lock.unlocked.push(Unlocked::new(text, line));
             return;
         }
         _ => Origin::Index,

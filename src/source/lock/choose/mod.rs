@@ -22,7 +22,9 @@ use self::file::{Best, Form, best, is_conda_file};
 use self::python::is_of_conda;
 use self::scope::Scope;
 use super::environment::{Environment, PythonVersion};
-use super::model::{Lock, LockKind, Locked, LockedFile, Origin, Pick, PickStatus, PickedFile};
+use super::model::{
+    Lock, LockKind, Locked, LockedFile, Origin, Pick, PickStatus, PickedFile, Unlocked,
+};
 use crate::Problem;
 use crate::source::wheel::normal_name;
 
@@ -33,6 +35,8 @@ pub struct Chosen {
     /// One for each package that is installed, by line. The project itself and members of its workspace are not
     /// among them.
     pub picks: Vec<Pick>,
+    /// Requirements without an exact version.
+    pub unlocked: Vec<Unlocked>,
     /// What could not be decided, sorted.
     pub problems: Vec<Problem>,
     /// The Python that it was decided for; none where nobody says and no wheel names one.
@@ -56,8 +60,13 @@ pub fn choose(lock: &Lock, environment: &Environment) -> Chosen {
         .collect();
     picks.sort_by(|one, other| (one.line, &one.name).cmp(&(other.line, &other.name)));
     let picks = once_each(&scope, picks);
+    let unlocked = lock.unlocked.iter();
+    let unlocked = unlocked
+        .filter(|unlocked| scope.asks_for(unlocked))
+        .cloned();
     Chosen {
         picks,
+        unlocked: unlocked.collect(),
         python: scope.python,
         problems: scope.into_problems(),
     }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use super::super::environment::Environment;
-use super::super::model::{Lock, LockKind, Locked, Under};
+use super::super::model::{Lock, LockKind, Locked, Under, Unlocked};
 use super::file::is_conda_file;
 use super::markers::{Asked, Markers, Truth};
 use super::python::{ChosenPython, Ranges, full_version_for, is_of_conda, of_conda, python_of};
@@ -181,6 +181,12 @@ impl<'l> Scope<'l> {
             &format!("`{marker}`: {why}; `{name}` is taken as installed"),
         );
         true
+    }
+
+    /// Whether a requirement without an exact version is one of this machine.
+    pub(super) fn asks_for(&self, unlocked: &Unlocked) -> bool {
+        let Unlocked { text, line, marker } = unlocked;
+        self.holds(marker.as_deref(), &self.asked, *line, text)
     }
 
     /// Whether the conditions of a package hold.

@@ -1,7 +1,6 @@
 //! Requirements that others pin: constraints, and the same package in another line.
 
 use std::collections::BTreeMap;
-use std::str::FromStr as _;
 
 use pep508_rs::{MarkerTree, VerbatimUrl};
 

@@ -1,0 +1,148 @@
+//! Lock files on this machine, and requirements on the command line.
+
+use std::path::{Path, PathBuf};
+
+use super::{Lock, MOST_BYTES, detect, may_be_lock, read};
+use crate::archive::SharedBytes;
+use crate::limits::read_capped;
+use crate::source::{cannot_open, read_named};
+use crate::{Error, ErrorKind, Locator};
+
+/// A lock file, with the directory that paths in it are relative to.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct LockFile {
+    /// What it says.
+    pub lock: Lock,
+    /// The directory.
+    pub dir: PathBuf,
+}
+
+impl LockFile {
+    /// Reads the file at `path`, which is said to be one.
+    pub(in crate::source) fn open(
+        path: &Path,
+        bytes: &SharedBytes,
+        at: &Locator,
+    ) -> Result<Self, Error> {
+        let dir = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let content = content(path, bytes)?;
+        let lock = read(&content, &name, at, &beside(&dir))?;
+        Ok(Self { lock, dir })
+    }
+
+    /// Reads the file at `path`, if it is one.
+    pub(in crate::source) fn recognise(
+        path: &Path,
+        bytes: &SharedBytes,
+        at: &Locator,
+    ) -> Result<Option<Self>, Error> {
+        let mut head = [0; 4096];
+        let len = bytes
+            .read_at(&mut head, 0)
+            .map_err(|error| cannot_open(path, error))?;
+        let head = head.get(..len).unwrap_or_default();
+        if bytes.len() > MOST_BYTES as u64 || !may_be_lock(head) {
+            return Ok(None);
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        match detect(&content(path, bytes)?, &name)? {
+            Some(_) => Self::open(path, bytes, at).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The package that `text` asks for, `torch==2.9.1`.
+    pub(in crate::source) fn of_requirement(text: &str, at: &Locator) -> Result<Self, Error> {
+        let lock = read(text.as_bytes(), "requirements.txt", at, &|_| None)?;
+        if let Some(unlocked) = lock.unlocked.first() {
+            let name = unlocked.text.split(|c: char| !is_of_name(c)).next();
+            let name = name.unwrap_or_default();
+            let message = format!("`{}` names no exact version", unlocked.text);
+            return Err(Error::new(ErrorKind::Usage, message).with_hint(format!(
+                "write `{name}==VERSION`, or ask which versions run on a GPU: `smgate find {name} --target GPU`"
+            )));
+        }
+        if lock.packages.is_empty() {
+            let message = format!("`{text}` is no requirement");
+            return Err(
+                Error::new(ErrorKind::Usage, message).with_hint("write it as `torch==2.9.1`")
+            );
+        }
+        let dir = PathBuf::new();
+        Ok(Self { lock, dir })
+    }
+}
+
+/// Whether what does not exist as a path asks for a package: `torch==2.9.1`, `torch[x]>=2`.
+pub(in crate::source) fn is_requirement(text: &str) -> bool {
+    let name = text.find(|c: char| !is_of_name(c)).unwrap_or(text.len());
+    let (name, rest) = text.split_at_checked(name).unwrap_or((text, ""));
+    let rest = match rest.strip_prefix('[') {
+        Some(extras) => extras.split_once(']').map_or("", |(_, rest)| rest),
+        None => rest,
+    };
+    let sign = ["==", ">=", "<=", "~=", "!=", ">", "<"];
+    name.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && sign.iter().any(|sign| rest.trim_start().starts_with(sign))
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')
+}
+
+fn content(path: &Path, bytes: &SharedBytes) -> Result<Vec<u8>, Error> {
+    // one more, so that what is too long is told
+    let most = MOST_BYTES as u64 + 1;
+    let content = read_capped(bytes.cursor(), most).map_err(|error| cannot_open(path, error))?;
+    Ok(content.0)
+}
+
+/// Opens files beside a lock file.
+fn beside(dir: &Path) -> impl Fn(&str) -> Option<Vec<u8>> {
+    move |name| {
+        // the parts of the name, because on Windows it is divided otherwise
+        let path = name
+            .split('/')
+            .fold(dir.to_path_buf(), |path, part| path.join(part));
+        read_named(&path, MOST_BYTES as u64, ErrorKind::Input).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requirements_are_told_from_names_of_files() {
+        for text in [
+            "torch==2.9.1",
+            "torch[x,y] >= 2",
+            "jax_cuda12~=1",
+            "a.b!=1",
+            "a<3",
+        ] {
+            assert!(is_requirement(text), "{text}");
+        }
+        for text in [
+            "torch",
+            "a/b==1",
+            "==1",
+            "./a",
+            "torch-2.9.whl",
+            "a[b",
+            "-r==1",
+        ] {
+            assert!(!is_requirement(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_requirement_without_an_exact_version_says_what_to_write() {
+        let at = Locator::root(0, "torch>=2");
+        let error = LockFile::of_requirement("torch>=2", &at).unwrap_err();
+        assert_eq!(error.to_string(), "`torch>=2` names no exact version");
+        assert!(error.hint().unwrap().starts_with("write `torch==VERSION`"));
+    }
+}
