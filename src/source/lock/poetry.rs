@@ -30,6 +30,9 @@ const MAIN_GROUP: &str = "main";
 /// What the groups of developers were before there were others.
 const DEV_GROUP: &str = "dev";
 
+/// Versions of one package whose files are told apart where they are listed together.
+const MOST_VERSIONS: usize = 100;
+
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "kebab-case", default)]
 struct Metadata {
@@ -213,11 +216,23 @@ pub(super) fn read(text: &str, at: &Locator, beside: &Beside<'_>) -> Result<Lock
             facts.insert((name.clone(), it.version.clone()), (is_dev, it.optional));
         }
         let apart = apart.get(&name).copied().unwrap_or_default();
-        let is_alone = several.get(&name) == Some(&1);
-        let own = apart
-            .iter()
-            .filter(|file| is_alone || is_of(&file.get_ref().file, &it.version))
-            .collect::<Vec<_>>();
+        let versions = several.get(&name).copied().unwrap_or_default();
+        let own: Vec<_> = match versions {
+            1 => apart.iter().collect(),
+            2..=MOST_VERSIONS => {
+                let is_own = |file: &&Spanned<File>| is_of(&file.get_ref().file, &it.version);
+                apart.iter().filter(is_own).collect()
+            }
+            _ if apart.is_empty() => Vec::new(),
+            _ => {
+                let message = format!(
+                    "`{}` has {versions} versions: their files are not told apart",
+                    it.name
+                );
+                reader.problem(line, &message);
+                Vec::new()
+            }
+        };
         add(&mut reader, line, it, own, is_flat);
     }
     if !is_flat {
