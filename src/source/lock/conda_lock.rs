@@ -253,7 +253,7 @@ package:
                 ),
                 row(
                     "flash-attn",
-                    33,
+                    32,
                     "flash_attn-2.3.tar.gz",
                     "sha256:0d",
                     "linux-64",
@@ -261,7 +261,7 @@ package:
                 ),
                 row(
                     "six",
-                    40,
+                    39,
                     "six-1.0-py3-none-any.whl",
                     "sha256:0e",
                     "linux-64",
