@@ -1,5 +1,8 @@
 //! One model for all kinds of lock files.
 
+use super::super::wheel::normal_name;
+use super::address::without_secrets;
+pub use super::hash::Hash;
 use crate::{Locator, Problem};
 
 /// The kinds of lock files that are read.
@@ -186,6 +189,19 @@ impl Locked {
             index: None,
         }
     }
+
+    /// What [`Dependency::source`] says of it: its index, or what its [`Origin`] holds, or the address of its file;
+    /// without secrets.
+    pub fn source(&self) -> Option<String> {
+        match &self.origin {
+            Origin::Index => self.index.clone(),
+            Origin::Url => self.files.first()?.url.as_deref().map(without_secrets),
+            Origin::Vcs(source) | Origin::File(source) | Origin::Directory(source) => {
+                Some(source.clone())
+            }
+            Origin::Project => None,
+        }
+    }
 }
 
 /// Where a locked package comes from.
@@ -196,7 +212,7 @@ pub enum Origin {
     Index,
     /// An address of its own; the file is in `files`.
     Url,
-    /// A repository of source code: the address.
+    /// A repository of source code: the address, without secrets.
     Vcs(String),
     /// A file on this machine, relative to the lock file; it is in `files` too.
     File(String),
@@ -235,8 +251,7 @@ pub struct Dependency {
     pub name: String,
     /// Its version, where the lock tells two of one name apart.
     pub version: Option<String>,
-    /// The place that it comes from, where the lock tells two apart by it: [`Locked::index`], or what an
-    /// [`Origin`] holds.
+    /// The place that it comes from, where the lock tells two apart by it: what [`Locked::source`] says.
     pub source: Option<String>,
     /// When it is needed.
     pub marker: Option<String>,
@@ -269,8 +284,24 @@ pub enum Under {
     Group(String),
 }
 
+impl Under {
+    /// How `uv.lock` writes, in the markers of edges, that this extra or group of `package` is asked for:
+    /// `extra-3-app-gpu` in `extra == 'extra-3-app-gpu'`. The number is the length of the package's name.
+    ///
+    /// Only extras and groups that exclude each other (`[tool.uv] conflicts`) occur there. Such a marker is
+    /// evaluated with this text as an extra for each extra and group of each package that is asked for.
+    pub fn in_uv_markers(&self, package: &str) -> String {
+        let (kind, name) = match self {
+            Self::Extra(name) => ("extra", name),
+            Self::Group(name) => ("group", name),
+        };
+        let (package, name) = (normal_name(package), normal_name(name));
+        format!("{kind}-{}-{package}-{name}", package.len())
+    }
+}
+
 /// A file of a locked package.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LockedFile {
     /// Its name, decoded: `torch-2.9.1+cu128-cp312-cp312-manylinux_2_28_x86_64.whl`.
@@ -298,34 +329,6 @@ impl LockedFile {
     }
 }
 
-/// A hash as lock files write it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Hash {
-    /// `sha256`, `md5`, in lower case.
-    pub algorithm: String,
-    /// Hexadecimal digits in lower case.
-    pub hex: String,
-}
-
-impl Hash {
-    /// Reads `sha256:…` (or `sha256=…`); nothing where it is no hash.
-    pub fn parse(text: &str) -> Option<Self> {
-        let (algorithm, hex) = text.split_once([':', '='])?;
-        let is_hex = !hex.is_empty() && hex.bytes().all(|b| b.is_ascii_hexdigit());
-        let is_name = !algorithm.is_empty() && algorithm.bytes().all(|b| b.is_ascii_alphanumeric());
-        (is_hex && is_name).then(|| Self {
-            algorithm: algorithm.to_ascii_lowercase(),
-            hex: hex.to_ascii_lowercase(),
-        })
-    }
-}
-
-impl std::fmt::Display for Hash {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}:{}", self.algorithm, self.hex)
-    }
-}
-
 /// What one environment gets of a locked package.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -347,7 +350,7 @@ pub struct Pick {
 }
 
 /// The file of a [`Pick`].
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct PickedFile {
     /// Its name, decoded.

@@ -46,8 +46,11 @@ pub fn choose(lock: &Lock, environment: &Environment) -> Chosen {
         .roots
         .as_deref()
         .map(|roots| walk::reached(&scope, roots));
+    // uv goes by the edges alone: the markers of its packages say for which forks they were resolved
+    let by_edges = lock.kind == LockKind::Uv && reached.is_some();
     let packages = lock.packages.iter().enumerate().filter(|(at, package)| {
-        reached.as_ref().is_none_or(|reached| reached.contains(at)) && scope.applies(package)
+        reached.as_ref().is_none_or(|reached| reached.contains(at))
+            && (by_edges || scope.applies(package, &scope.asked))
     });
     let packages: Vec<&Locked> = packages.map(|(_, package)| package).collect();
     let mut picks: Vec<Pick> = admitted(&scope, &packages)

@@ -183,15 +183,15 @@ impl<'l> Scope<'l> {
         true
     }
 
-    /// Whether the conditions of a package hold.
-    pub(super) fn applies(&self, package: &Locked) -> bool {
+    /// Whether the conditions of a package hold, with what was asked.
+    pub(super) fn applies(&self, package: &Locked, asked: &Asked) -> bool {
         let condition = &package.condition;
         let marker = condition.marker.as_deref();
         self.is_in_place(package)
-            && is_asked(&condition.groups, &self.asked.groups)
-            && is_asked(&condition.extras, &self.asked.extras)
+            && is_asked(&condition.groups, &asked.groups)
+            && is_asked(&condition.extras, &asked.extras)
             && !self.is_left_out(package)
-            && self.holds(marker, &self.asked, package.line, &package.name)
+            && self.holds(marker, asked, package.line, &package.name)
     }
 
     /// Whether it is for the conda subdir of the machine and the environment of the lock that is asked for.

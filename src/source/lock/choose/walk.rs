@@ -95,11 +95,13 @@ impl Walk<'_, '_> {
                     .iter()
                     .any(|d| d.under.as_ref() == Some(of))
             };
-            self.asked.extras.insert(encoded("project", &name, None));
+            self.asked
+                .extras
+                .insert(format!("project-{}-{name}", name.len()));
             for extra in &self.scope.environment.extras {
                 self.asked
                     .extras
-                    .insert(encoded("extra", &name, Some(extra)));
+                    .insert(Under::Extra(extra.clone()).in_uv_markers(&name));
                 self.push((at, Some(normal_name(extra))));
             }
             for group in &self.scope.asked.groups {
@@ -108,7 +110,7 @@ impl Walk<'_, '_> {
                 {
                     self.asked
                         .extras
-                        .insert(encoded("group", &name, Some(group)));
+                        .insert(Under::Group(group.clone()).in_uv_markers(&name));
                 }
             }
         }
@@ -127,7 +129,7 @@ impl Walk<'_, '_> {
         // The extras that an edge switches on count for its own marker
         let switched_on = || {
             let extras = dependency.extras.iter();
-            extras.map(|extra| encoded("extra", &name, Some(extra)))
+            extras.map(|extra| Under::Extra(extra.clone()).in_uv_markers(&name))
         };
         if !dependency.extras.is_empty() && self.scope.has_conflicts() {
             with_extras = asked.clone();
@@ -171,7 +173,11 @@ impl Walk<'_, '_> {
         if fitting.len() < 2 {
             return fitting;
         }
-        let applies = |at: &usize| packages.get(*at).is_some_and(|p| self.scope.applies(p));
+        let applies = |at: &usize| {
+            packages
+                .get(*at)
+                .is_some_and(|p| self.scope.applies(p, &self.asked))
+        };
         fitting.into_iter().filter(applies).collect()
     }
 }
@@ -192,20 +198,5 @@ fn is_from(package: &Locked, source: Option<&str>) -> bool {
     let Some(source) = source else {
         return true;
     };
-    let place = match &package.origin {
-        Origin::Index => package.index.as_deref(),
-        Origin::Url => package.files.first().and_then(|file| file.url.as_deref()),
-        Origin::Vcs(place) | Origin::File(place) | Origin::Directory(place) => Some(&**place),
-        Origin::Project => None,
-    };
-    place.is_none_or(|place| place == source)
-}
-
-/// How uv writes that an extra, a group or a project is switched on: as an extra in a marker, with the length of the
-/// package's name (`extra-3-lab-gpu`).
-fn encoded(kind: &str, package: &str, of: Option<&str>) -> String {
-    let of = of
-        .map(|of| format!("-{}", normal_name(of)))
-        .unwrap_or_default();
-    format!("{kind}-{}-{package}{of}", package.len())
+    package.source().is_none_or(|place| place == source)
 }
