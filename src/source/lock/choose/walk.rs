@@ -10,6 +10,9 @@ use crate::source::wheel::{normal_name, version::same_version};
 /// A package, alone or for one of its extras.
 type Node = (usize, Option<String>);
 
+/// Packages of one name that are told apart: every edge looks at all of them. Real locks have a handful.
+const MOST_OF_A_NAME: usize = 100;
+
 /// A walk from the roots.
 struct Walk<'w, 'l> {
     scope: &'w Scope<'l>,
@@ -26,7 +29,13 @@ pub(super) fn reached(scope: &Scope<'_>, roots: &[Dependency]) -> BTreeSet<usize
     let mut by_name: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (at, package) in scope.lock.packages.iter().enumerate() {
         let places = by_name.entry(normal_name(&package.name)).or_default();
-        places.push(at);
+        if places.len() < MOST_OF_A_NAME {
+            places.push(at);
+        } else {
+            let name = &package.name;
+            let detail = format!("more than {MOST_OF_A_NAME} packages are called `{name}`");
+            scope.problem(package.line, &detail);
+        }
     }
     let mut walk = Walk {
         scope,
@@ -124,25 +133,25 @@ impl Walk<'_, '_> {
 
     fn follow(&mut self, dependency: &Dependency, of: Option<&Locked>) {
         let name = normal_name(&dependency.name);
-        let mut asked = &self.asked;
-        let mut with_extras;
         // The extras that an edge switches on count for its own marker
-        let switched_on = || {
-            let extras = dependency.extras.iter();
-            extras.map(|extra| Under::Extra(extra.clone()).in_uv_markers(&name))
-        };
-        if !dependency.extras.is_empty() && self.scope.has_conflicts() {
-            with_extras = asked.clone();
-            with_extras.extras.extend(switched_on());
-            asked = &with_extras;
-        }
+        let extras = dependency.extras.iter().cloned();
+        let switched_on = extras.map(|extra| Under::Extra(extra).in_uv_markers(&name));
+        let switched_on: Vec<String> = switched_on
+            .filter(|extra| self.scope.has_conflicts() && !self.asked.extras.contains(extra))
+            .collect();
+        self.asked.extras.extend(switched_on.iter().cloned());
         let line = of.map_or(1, |package| package.line);
         let marker = dependency.marker.as_deref();
-        if !self.scope.holds(marker, asked, line, &dependency.name) {
-            return;
+        let holds = self
+            .scope
+            .holds(marker, &self.asked, line, &dependency.name);
+        if !(holds && self.collects) {
+            for extra in &switched_on {
+                self.asked.extras.remove(extra);
+            }
         }
-        if self.collects {
-            self.asked.extras.extend(switched_on());
+        if !holds {
+            return;
         }
         let found = self.find(dependency, &name);
         if found.is_empty() {

@@ -333,6 +333,32 @@ fn what_is_listed_twice_is_picked_once() {
     );
 }
 
+#[test]
+fn two_indexes_of_one_version_are_told() {
+    let mut lock = lock(LockKind::Requirements);
+    let mut other = package("torch", "2", 7, &[]);
+    other.index = Some("https://cpu.example".to_owned());
+    lock.packages = vec![package("torch", "2", 1, &[]), other];
+    let (names, problems) = picked(&lock, &linux());
+    assert_eq!(names, ["torch 2", "torch 2"]);
+    let told =
+        "line 7: both 2 (line 1) and 2 of `torch` would be installed: the lock does not tell which";
+    assert_eq!(problems, [told]);
+}
+
+#[test]
+fn many_problems_are_counted() {
+    let mut lock = lock(LockKind::Pylock);
+    for line in 1..=1000 {
+        let mut package = package(&format!("p{line}"), "1", line, &[]);
+        package.condition.marker = Some("what".to_owned());
+        lock.packages.push(package);
+    }
+    let (names, problems) = picked(&lock, &linux());
+    assert_eq!((names.len(), problems.len()), (1000, 201));
+    assert_eq!(problems[200], "there are 800 more of these problems");
+}
+
 /// By `packaging.specifiers`; those of poetry by its documents on version constraints.
 #[test]
 fn ranges_of_python_versions_are_those_of_pep_440_and_poetry() {

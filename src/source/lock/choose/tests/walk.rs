@@ -3,7 +3,6 @@
 use super::{linux, lock, picked};
 use crate::source::lock::{Dependency, Lock, LockKind, Locked, Origin, Under};
 
-/// `torch 2.1 cpu == "x" [gpu] ...` would need a parser: edges are built by hand.
 fn edge(name: &str) -> Dependency {
     Dependency::new(name)
 }
@@ -260,4 +259,22 @@ fn what_is_needed_and_missing_or_two_of_a_kind_is_told() {
             "line 3: both 1 (line 2) and 2 of `a` would be installed: the lock does not tell which",
         ]
     );
+}
+
+/// Each of the edges would look at each of the packages: 10 000 000 000 comparisons.
+#[test]
+fn a_hostile_number_of_packages_of_one_name_ends() {
+    let versions = || (0..100_000).map(|at| format!("1.{at}"));
+    let edges = versions().map(|version| {
+        let mut to = edge("a");
+        to.version = Some(version);
+        to
+    });
+    let packages = versions()
+        .zip(2..)
+        .map(|(version, line)| package("a", &version, line, vec![]));
+    let lock = lab(edges.take(1000).collect(), packages.collect());
+    let (names, problems) = picked(&lock, &linux());
+    assert_eq!(names.len(), 100);
+    assert!(problems.contains(&"line 102: more than 100 packages are called `a`".to_owned()));
 }
