@@ -121,7 +121,7 @@ impl Source {
 
     /// As [`Locked::source`] says it.
     fn said(&self, is_member: bool) -> Option<String> {
-        if self.r#virtual.is_some() || is_member {
+        if self.r#virtual.is_some() || (is_member && self.is_local()) {
             return None;
         }
         let addresses = [&self.registry, &self.url, &self.git];
