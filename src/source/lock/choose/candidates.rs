@@ -65,13 +65,13 @@ pub fn choose_of_index(pick: &Pick, candidates: &[Candidate], environment: &Envi
         .iter()
         .filter_map(|candidate| offered(pick, &name, candidate));
     let offered: Vec<_> = offered.collect();
-    let pythons: Vec<Option<PythonVersion>> = match environment.python {
-        Some(python) => vec![Some(python)],
-        None => {
-            let wheels: Vec<_> = offered.iter().filter_map(|o| o.wheel.clone()).collect();
-            let newest_first = pythons_of(&wheels, environment).into_iter().rev();
-            newest_first.map(Some).chain([None]).collect()
-        }
+    let wheels = || offered.iter().filter_map(|o| o.wheel.clone());
+    let pythons: Vec<Option<PythonVersion>> = if environment.python.is_some() {
+        vec![environment.python]
+    } else {
+        let newest_first = pythons_of(&wheels().collect::<Vec<_>>(), environment);
+        let newest_first = newest_first.into_iter().rev();
+        newest_first.map(Some).chain([None]).collect()
     };
     let mut taken: Option<&Offered<'_>> = None;
     for python in pythons {

@@ -16,13 +16,12 @@ pub(super) enum Form {
 
 impl Form {
     pub(super) fn of(name: &str) -> Self {
-        let lower = name.to_ascii_lowercase();
-        if lower.ends_with(".whl") {
+        if has_suffix(name, ".whl") {
             return name
                 .parse()
                 .map_or(Self::BadWheel, |wheel| Self::Wheel(Box::new(wheel)));
         }
-        if sdist_stem(&lower).is_some() {
+        if sdist_stem(name).is_some() {
             Self::Sdist
         } else {
             Self::Other
@@ -30,17 +29,23 @@ impl Form {
     }
 }
 
+/// Whether a name ends in `suffix`, in whatever case.
+fn has_suffix(name: &str, suffix: &str) -> bool {
+    let start = name.len().checked_sub(suffix.len());
+    let end = start.and_then(|start| name.get(start..));
+    end.is_some_and(|end| end.eq_ignore_ascii_case(suffix))
+}
+
 /// The name of a source distribution without its suffix: those that pip and uv build from.
 pub(super) fn sdist_stem(name: &str) -> Option<&str> {
     const SUFFIXES: [&str; 6] = [".tar.gz", ".zip", ".tgz", ".tar.bz2", ".tar.xz", ".tar"];
-    SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix))
+    let suffix = SUFFIXES.iter().find(|suffix| has_suffix(name, suffix))?;
+    name.get(..name.len() - suffix.len())
 }
 
 /// Whether a file is named like a conda package.
 pub(super) fn is_conda_file(name: &str) -> bool {
-    [".conda", ".tar.bz2"]
-        .iter()
-        .any(|suffix| name.ends_with(suffix))
+    has_suffix(name, ".conda") || has_suffix(name, ".tar.bz2")
 }
 
 /// How good a wheel is: the greater, the better. Of one rank, the highest build number is taken (PEP 427).

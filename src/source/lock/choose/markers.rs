@@ -144,10 +144,7 @@ impl Markers {
     }
 
     fn compare(&self, left: Token<'_>, operator: &str, right: Token<'_>) -> Option<Truth> {
-        let variable = match (left, right) {
-            (Token::Word(word), Token::Quoted(_)) | (Token::Quoted(_), Token::Word(word)) => word,
-            _ => return None,
-        };
+        let (variable, _) = operands(left, right)?;
         let needs_python = matches!(
             variable,
             "python_version" | "python_full_version" | "implementation_version"
@@ -288,12 +285,7 @@ impl<'m> Reader<'m> {
     }
 
     fn compare(&self, left: Token<'m>, operator: &str, right: Token<'m>) -> Option<Truth> {
-        let (variable, text) = match (left, right) {
-            (Token::Word(word), Token::Quoted(text)) | (Token::Quoted(text), Token::Word(word)) => {
-                (word, text)
-            }
-            _ => return None,
-        };
+        let (variable, text) = operands(left, right)?;
         let name = normal_name(text.trim_matches(['"', '\'']));
         let among = |names: &BTreeSet<String>, yes: &str, no: &str| match operator {
             operator if operator == yes => Some(Truth::of(names.contains(&name))),
@@ -307,6 +299,16 @@ impl<'m> Reader<'m> {
             "dependency_groups" if is_first => among(&self.asked.groups, "in", "not in"),
             _ => self.markers.compare(left, operator, right),
         }
+    }
+}
+
+/// The variable and the quoted text of a comparison, which has one of each.
+fn operands<'m>(left: Token<'m>, right: Token<'m>) -> Option<(&'m str, &'m str)> {
+    match (left, right) {
+        (Token::Word(word), Token::Quoted(text)) | (Token::Quoted(text), Token::Word(word)) => {
+            Some((word, text))
+        }
+        _ => None,
     }
 }
 

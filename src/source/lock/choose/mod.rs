@@ -50,8 +50,11 @@ pub fn choose(lock: &Lock, environment: &Environment) -> Chosen {
         .roots
         .as_deref()
         .map(|roots| walk::reached(&scope, roots));
+    // uv goes by the edges alone: the markers of its packages say for which forks they were resolved
+    let by_edges = lock.kind == LockKind::Uv && reached.is_some();
     let packages = lock.packages.iter().enumerate().filter(|(at, package)| {
-        reached.as_ref().is_none_or(|reached| reached.contains(at)) && scope.applies(package)
+        reached.as_ref().is_none_or(|reached| reached.contains(at))
+            && (by_edges || scope.applies(package, &scope.asked))
     });
     let packages: Vec<&Locked> = packages.map(|(_, package)| package).collect();
     let mut picks: Vec<Pick> = admitted(&scope, &packages)
@@ -170,31 +173,32 @@ fn of_index<'l>(scope: &Scope<'_>, package: &'l Locked) -> (PickStatus, Option<&
 
 /// Leaves the first of what is listed twice; an installer never installs two versions of one package.
 fn once_each(scope: &Scope<'_>, picks: Vec<Pick>) -> Vec<Pick> {
-    let mut seen: BTreeMap<(String, bool), Vec<Pick>> = BTreeMap::new();
+    let mut firsts: BTreeMap<(String, bool), (Option<String>, u32)> = BTreeMap::new();
+    let mut seen = BTreeSet::new();
     let mut kept = Vec::new();
     for pick in picks {
-        let is_conda = pick.status == PickStatus::Conda;
-        let others = seen.entry((normal_name(&pick.name), is_conda)).or_default();
-        let same = |other: &Pick| {
-            (other.status, &other.version) == (pick.status, &pick.version)
-                && other.file.as_ref().map(|file| (&file.name, &file.url))
-                    == pick.file.as_ref().map(|file| (&file.name, &file.url))
-        };
-        if others.iter().any(same) {
+        let name = (normal_name(&pick.name), pick.status == PickStatus::Conda);
+        let file = pick.file.as_ref();
+        let place = (
+            file.map(|file| (file.name.clone(), file.url.clone())),
+            pick.index.clone(),
+        );
+        if !seen.insert((name.clone(), pick.version.clone(), pick.status, place)) {
             continue;
         }
-        if let Some(other) = others.first() {
-            let version = |pick: &Pick| pick.version.clone().unwrap_or_else(|| "?".to_owned());
+        let this = (pick.version.clone(), pick.line);
+        if let Some((other, line)) = firsts.get(&name) {
+            let shown = |version: &Option<String>| version.clone().unwrap_or("?".to_owned());
             let detail = format!(
-                "both {} (line {}) and {} of `{}` would be installed: the lock does not tell which",
-                version(other),
-                other.line,
-                version(&pick),
+                "both {} (line {line}) and {} of `{}` would be installed: the lock does not tell which",
+                shown(other),
+                shown(&pick.version),
                 pick.name
             );
             scope.problem(pick.line, &detail);
+        } else {
+            firsts.insert(name, this);
         }
-        others.push(pick.clone());
         kept.push(pick);
     }
     kept

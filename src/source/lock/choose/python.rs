@@ -145,6 +145,9 @@ pub(super) fn python_of(
         })
 }
 
+/// Versions of Python of which the wheels are counted, from the newest on; each costs a look at all files.
+const MOST_PYTHONS: usize = 24;
+
 /// The Python for which most of the packages have a wheel on the platform, the newest of these. A package is the
 /// names of its files.
 fn most_wheels<'f>(
@@ -160,7 +163,7 @@ fn most_wheels<'f>(
             counts.entry(python).or_default();
         }
     }
-    for (python, count) in &mut counts {
+    for (python, count) in counts.iter_mut().rev().take(MOST_PYTHONS) {
         let tags = Tags::new(environment, Some(*python));
         let has_wheel =
             |wheels: &&Vec<WheelFilename>| wheels.iter().any(|w| tags.rank(w).is_some());

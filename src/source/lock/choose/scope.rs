@@ -1,6 +1,6 @@
 //! What is asked of a lock, and which of its packages that takes.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
 use super::super::environment::Environment;
@@ -24,7 +24,11 @@ pub(super) struct Scope<'l> {
     markers: Option<Markers>,
     has_conflicts: bool,
     problems: RefCell<BTreeSet<Problem>>,
+    untold: Cell<usize>,
 }
+
+/// Problems of one lock that are told one by one.
+const TOLD: usize = 200;
 
 impl<'l> Scope<'l> {
     pub(super) fn new(lock: &'l Lock, environment: &'l Environment) -> Self {
@@ -39,6 +43,7 @@ impl<'l> Scope<'l> {
             markers: None,
             has_conflicts: has_conflicts(lock),
             problems: RefCell::default(),
+            untold: Cell::new(0),
         };
         let installed = scope.installed_python();
         scope.python = python_of(lock, environment, known, installed);
@@ -46,7 +51,7 @@ impl<'l> Scope<'l> {
         scope.tags = Tags::new(environment, version);
         let full = version.map(|python| (python, full_version_for(python, known)));
         scope.markers = Markers::new(environment, full);
-        if let Some(text) = &lock.requires_python {
+        if let Some(text) = lock.requires_python.as_deref().map(shortened) {
             let refused = known
                 .zip(version)
                 .is_some_and(|(r, python)| !r.admits(python));
@@ -148,7 +153,7 @@ impl<'l> Scope<'l> {
         let is_pdm = self.lock.kind == LockKind::Pdm;
         for extra in &self.environment.extras {
             let name = normal_name(extra);
-            if !extras.contains(&name) && !(is_pdm && groups.contains(&name)) {
+            if !(extras.contains(&name) || is_pdm && groups.contains(&name)) {
                 self.say(Extent::Part, format!("there is no extra `{extra}`"));
             }
         }
@@ -189,15 +194,15 @@ impl<'l> Scope<'l> {
         self.holds(marker.as_deref(), &self.asked, *line, text)
     }
 
-    /// Whether the conditions of a package hold.
-    pub(super) fn applies(&self, package: &Locked) -> bool {
+    /// Whether the conditions of a package hold, with what was asked.
+    pub(super) fn applies(&self, package: &Locked, asked: &Asked) -> bool {
         let condition = &package.condition;
         let marker = condition.marker.as_deref();
         self.is_in_place(package)
-            && is_asked(&condition.groups, &self.asked.groups)
-            && is_asked(&condition.extras, &self.asked.extras)
+            && is_asked(&condition.groups, &asked.groups)
+            && is_asked(&condition.extras, &asked.extras)
             && !self.is_left_out(package)
-            && self.holds(marker, &self.asked, package.line, &package.name)
+            && self.holds(marker, asked, package.line, &package.name)
     }
 
     /// Whether it is for the conda subdir of the machine and the environment of the lock that is asked for.
@@ -249,13 +254,26 @@ impl<'l> Scope<'l> {
     }
 
     fn say(&self, extent: Extent, detail: String) {
-        let at = self.lock.at.clone();
-        let problem = Problem::new(ProblemKind::MalformedLock, at, extent, detail);
-        self.problems.borrow_mut().insert(problem);
+        let problem = self.told(extent, detail);
+        let mut problems = self.problems.borrow_mut();
+        if problems.len() < TOLD {
+            problems.insert(problem);
+        } else if !problems.contains(&problem) {
+            self.untold.set(self.untold.get() + 1);
+        }
     }
 
+    fn told(&self, extent: Extent, detail: String) -> Problem {
+        let at = self.lock.at.clone();
+        Problem::new(ProblemKind::MalformedLock, at, extent, detail)
+    }
+
+    /// The problems, sorted; how many more there are is the last.
     pub(super) fn into_problems(self) -> Vec<Problem> {
-        self.problems.into_inner().into_iter().collect()
+        let untold = self.untold.get();
+        let more = format!("there are {untold} more of these problems");
+        let more = (untold > 0).then(|| self.told(Extent::Part, more));
+        self.problems.into_inner().into_iter().chain(more).collect()
     }
 }
 

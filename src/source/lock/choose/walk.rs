@@ -10,6 +10,9 @@ use crate::source::wheel::{normal_name, version::same_version};
 /// A package, alone or for one of its extras.
 type Node = (usize, Option<String>);
 
+/// Packages of one name that are told apart: every edge looks at all of them. Real locks have a handful.
+const MOST_OF_A_NAME: usize = 100;
+
 /// A walk from the roots.
 struct Walk<'w, 'l> {
     scope: &'w Scope<'l>,
@@ -26,7 +29,13 @@ pub(super) fn reached(scope: &Scope<'_>, roots: &[Dependency]) -> BTreeSet<usize
     let mut by_name: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (at, package) in scope.lock.packages.iter().enumerate() {
         let places = by_name.entry(normal_name(&package.name)).or_default();
-        places.push(at);
+        if places.len() < MOST_OF_A_NAME {
+            places.push(at);
+        } else {
+            let name = &package.name;
+            let detail = format!("more than {MOST_OF_A_NAME} packages are called `{name}`");
+            scope.problem(package.line, &detail);
+        }
     }
     let mut walk = Walk {
         scope,
@@ -95,11 +104,13 @@ impl Walk<'_, '_> {
                     .iter()
                     .any(|d| d.under.as_ref() == Some(of))
             };
-            self.asked.extras.insert(encoded("project", &name, None));
+            self.asked
+                .extras
+                .insert(format!("project-{}-{name}", name.len()));
             for extra in &self.scope.environment.extras {
                 self.asked
                     .extras
-                    .insert(encoded("extra", &name, Some(extra)));
+                    .insert(Under::Extra(extra.clone()).in_uv_markers(&name));
                 self.push((at, Some(normal_name(extra))));
             }
             for group in &self.scope.asked.groups {
@@ -108,7 +119,7 @@ impl Walk<'_, '_> {
                 {
                     self.asked
                         .extras
-                        .insert(encoded("group", &name, Some(group)));
+                        .insert(Under::Group(group.clone()).in_uv_markers(&name));
                 }
             }
         }
@@ -122,25 +133,25 @@ impl Walk<'_, '_> {
 
     fn follow(&mut self, dependency: &Dependency, of: Option<&Locked>) {
         let name = normal_name(&dependency.name);
-        let mut asked = &self.asked;
-        let mut with_extras;
         // The extras that an edge switches on count for its own marker
-        let switched_on = || {
-            let extras = dependency.extras.iter();
-            extras.map(|extra| encoded("extra", &name, Some(extra)))
-        };
-        if !dependency.extras.is_empty() && self.scope.has_conflicts() {
-            with_extras = asked.clone();
-            with_extras.extras.extend(switched_on());
-            asked = &with_extras;
-        }
+        let extras = dependency.extras.iter().cloned();
+        let switched_on = extras.map(|extra| Under::Extra(extra).in_uv_markers(&name));
+        let switched_on: Vec<String> = switched_on
+            .filter(|extra| self.scope.has_conflicts() && !self.asked.extras.contains(extra))
+            .collect();
+        self.asked.extras.extend(switched_on.iter().cloned());
         let line = of.map_or(1, |package| package.line);
         let marker = dependency.marker.as_deref();
-        if !self.scope.holds(marker, asked, line, &dependency.name) {
-            return;
+        let holds = self
+            .scope
+            .holds(marker, &self.asked, line, &dependency.name);
+        if !(holds && self.collects) {
+            for extra in &switched_on {
+                self.asked.extras.remove(extra);
+            }
         }
-        if self.collects {
-            self.asked.extras.extend(switched_on());
+        if !holds {
+            return;
         }
         let found = self.find(dependency, &name);
         if found.is_empty() {
@@ -171,7 +182,11 @@ impl Walk<'_, '_> {
         if fitting.len() < 2 {
             return fitting;
         }
-        let applies = |at: &usize| packages.get(*at).is_some_and(|p| self.scope.applies(p));
+        let applies = |at: &usize| {
+            packages
+                .get(*at)
+                .is_some_and(|p| self.scope.applies(p, &self.asked))
+        };
         fitting.into_iter().filter(applies).collect()
     }
 }
@@ -192,20 +207,5 @@ fn is_from(package: &Locked, source: Option<&str>) -> bool {
     let Some(source) = source else {
         return true;
     };
-    let place = match &package.origin {
-        Origin::Index => package.index.as_deref(),
-        Origin::Url => package.files.first().and_then(|file| file.url.as_deref()),
-        Origin::Vcs(place) | Origin::File(place) | Origin::Directory(place) => Some(&**place),
-        Origin::Project => None,
-    };
-    place.is_none_or(|place| place == source)
-}
-
-/// How uv writes that an extra, a group or a project is switched on: as an extra in a marker, with the length of the
-/// package's name (`extra-3-lab-gpu`).
-fn encoded(kind: &str, package: &str, of: Option<&str>) -> String {
-    let of = of
-        .map(|of| format!("-{}", normal_name(of)))
-        .unwrap_or_default();
-    format!("{kind}-{}-{package}{of}", package.len())
+    package.source().is_none_or(|place| place == source)
 }
