@@ -56,7 +56,7 @@ impl IndexCredentials {
     /// An address of the configuration that is none.
     pub fn new(config: &IndexConfig) -> Result<Self, Error> {
         let mut known = Vec::new();
-        for spec in &config.indexes {
+        for spec in config.indexes.iter().chain(&config.also_known) {
             let (address, login) = address_of(spec.address.expose(), spec.kind, &spec.named_by)?;
             known.push(Known {
                 address: address.as_directory(),
