@@ -92,6 +92,8 @@ impl Surroundings<'_> {
             Some((rest, home)) => home.join(rest),
             None => base.unwrap_or(&self.here).join(text),
         };
+        // without the parts that are `.`
+        let path: PathBuf = path.components().collect();
         path.to_string_lossy().into_owned()
     }
 }
