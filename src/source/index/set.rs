@@ -175,7 +175,7 @@ impl Indexes {
                     found.push(project);
                 }
                 Err(error) if error.kind == IndexErrorKind::NoProject => {
-                    missing.push(error.message)
+                    missing.push(error.message);
                 }
                 Err(error) => return Err(error),
             }
