@@ -92,6 +92,23 @@ fn a_403_is_answered_with_a_login_too() {
 }
 
 #[test]
+fn a_server_that_has_taken_the_login_answers_403_for_what_it_does_not_have() {
+    let stub =
+        Stub::start(
+            |seen, _| match (seen.header("authorization"), seen.path.ends_with("/a/")) {
+                (Some(_), true) => json(&json_file("a-1.tar.gz", "ab")),
+                _ => Reply::new(403),
+            },
+        );
+    let address = format!("http://u:p@{}/simple", stub.host());
+    let indexes = index(&address, None);
+    let kind = |name| indexes.files(name, None).unwrap_err().kind;
+    assert_eq!(kind("b"), IndexErrorKind::Refused);
+    indexes.files("a", None).unwrap();
+    assert_eq!(kind("c"), IndexErrorKind::NoProject);
+}
+
+#[test]
 fn another_server_gets_no_login() {
     let other = Stub::start(|_, _| Reply::new(401));
     let to = other.url("/simple/a/");

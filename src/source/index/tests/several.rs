@@ -97,7 +97,7 @@ fn what_no_index_has_is_told_with_each_of_them() {
         .unwrap_err();
     assert_eq!(error.kind, IndexErrorKind::NoProject);
     let says = format!(
-        "no index has `a`: `{}` answers 404, `{}` answers 403 to somebody without a login",
+        "no index has `a`: `{}` answers 404, `{}` answers 403, as some do for what they do not have",
         one.url("/simple/a/"),
         two.url("/simple/a/")
     );
