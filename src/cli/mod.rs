@@ -6,6 +6,8 @@ mod commands;
 mod daemons;
 mod exit;
 #[cfg(feature = "registry")]
+mod indexes;
+#[cfg(feature = "registry")]
 mod network;
 mod output;
 mod places;
@@ -25,6 +27,8 @@ use output::{Output, stdout_width};
 
 pub use daemons::local_daemons;
 pub use exit::Exit;
+#[cfg(feature = "registry")]
+pub use indexes::{IndexAccess, IndexOptions, KeyringProvider, index_access, index_config};
 #[cfg(feature = "registry")]
 pub use network::registry_access;
 

@@ -230,6 +230,16 @@ fn nothing_leads_out_of_encryption() {
 }
 
 #[test]
+fn one_authority_that_cannot_be_used_does_not_hide_the_others() {
+    let (stub, mut pem) = Stub::start_tls(|_, _| Reply::new(200));
+    pem.extend(b"\n-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
+    let (mut options, _) = options();
+    options.ca_pem = Some(pem);
+    let http = Http::new(&options).unwrap();
+    assert_eq!(get(&http, &stub.url("/a")).unwrap().status(), 200);
+}
+
+#[test]
 fn says_what_is_wrong_with_a_file_of_authorities() {
     let broken = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
     for pem in ["", "no PEM", broken] {

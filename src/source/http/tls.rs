@@ -14,7 +14,7 @@ use crate::{Error, ErrorKind};
 ///
 /// # Errors
 ///
-/// A file without a certificate.
+/// A file without a certificate that can be used.
 pub(super) fn config(ca_pem: Option<&[u8]>) -> Result<ClientConfig, Error> {
     let provider = Arc::new(ring::default_provider());
     let own = ca_pem.map(certificates).transpose()?.unwrap_or_default();
@@ -47,13 +47,11 @@ fn verifier(
 
 fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, Error> {
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
-    let certificates = found.unwrap_or_default();
+    let mut certificates = found.unwrap_or_default();
     let mut usable = RootCertStore::empty();
-    if certificates
-        .iter()
-        .any(|one| usable.add(one.clone()).is_err())
-        || usable.is_empty()
-    {
+    // the file of a whole system may hold one that this library does not take
+    certificates.retain(|one| usable.add(one.clone()).is_ok());
+    if certificates.is_empty() {
         let message = "the file of certificate authorities holds no certificate that can be read";
         return Err(Error::new(ErrorKind::Usage, message)
             .with_hint("give a PEM file: it has lines `-----BEGIN CERTIFICATE-----`"));

@@ -13,6 +13,9 @@ pub struct IndexConfig {
     /// The indexes, in the order in which they are asked. Empty where none is known, which is an error only when one
     /// is needed.
     pub indexes: Vec<IndexSpec>,
+    /// Indexes that are configured and not asked, because something else counts before them. Packages can be pinned to
+    /// them, and their logins count.
+    pub also_known: Vec<IndexSpec>,
     /// What is done with the answers of several.
     pub merge: Merge,
     /// Whether nothing may be asked over the network.
@@ -29,6 +32,7 @@ impl IndexConfig {
     pub fn new(indexes: Vec<IndexSpec>) -> Self {
         Self {
             indexes,
+            also_known: Vec::new(),
             merge: Merge::Union,
             offline: false,
             credentials: CredentialSources::default(),

@@ -35,8 +35,11 @@ pub struct IndexCredentials {
     sources: CredentialSources,
     netrc: OnceLock<Result<Vec<Entry>, String>>,
     /// What `keyring` said, by service and user.
-    asked: Mutex<BTreeMap<(String, String), Result<Option<Secret>, String>>>,
+    asked: Mutex<BTreeMap<(String, String), Password>>,
 }
+
+/// A password, where there is one, or why that is not known.
+type Password = Result<Option<Secret>, String>;
 
 /// An index with a user.
 #[derive(Debug)]
@@ -56,7 +59,7 @@ impl IndexCredentials {
     /// An address of the configuration that is none.
     pub fn new(config: &IndexConfig) -> Result<Self, Error> {
         let mut known = Vec::new();
-        for spec in &config.indexes {
+        for spec in config.indexes.iter().chain(&config.also_known) {
             let (address, login) = address_of(spec.address.expose(), spec.kind, &spec.named_by)?;
             known.push(Known {
                 address: address.as_directory(),
@@ -102,7 +105,7 @@ impl IndexCredentials {
     }
 
     /// The password of `user` that `keyring` has for the index or for its host.
-    fn ask_keyring(&self, known: &Known, user: &str) -> Result<Option<Secret>, String> {
+    fn ask_keyring(&self, known: &Known, user: &str) -> Password {
         // a program of others could take it for an option
         if !self.sources.keyring || user.is_empty() || user.starts_with('-') {
             return Ok(None);
@@ -122,7 +125,7 @@ impl IndexCredentials {
         Ok(None)
     }
 
-    fn find(&self, address: &Address) -> Result<Option<Secret>, String> {
+    fn find(&self, address: &Address) -> Password {
         let near = self.near(address);
         let own = near.iter().find_map(|known| known.own.as_ref());
         if let Some(IndexLogin {
@@ -216,11 +219,7 @@ fn read_netrc(path: &Path) -> Result<Vec<Entry>, String> {
     netrc::parse(&text).map_err(|line| format!("`{shown}` is not understood at line {line}"))
 }
 
-fn keyring(
-    service: &str,
-    user: &str,
-    sources: &CredentialSources,
-) -> Result<Option<Secret>, String> {
+fn keyring(service: &str, user: &str, sources: &CredentialSources) -> Password {
     let mut command = Command::new("keyring");
     if let Some(path) = &sources.path {
         command.env("PATH", path);

@@ -20,7 +20,7 @@ pub struct IndexError {
 pub enum IndexErrorKind {
     /// No index is known.
     NoIndex,
-    /// The index has no such project: it answered 404 or 410, or 403 to somebody without a login.
+    /// The index has no such project: it answered 404 or 410, or 403 where no login was refused.
     NoProject,
     /// The index must not be asked, because the run is without a network.
     Offline,

@@ -100,13 +100,15 @@ impl Fetcher {
             .authorization(login)
             .map_err(|error| IndexError::of_http(&error))?;
         let response = self.send(&request)?;
-        if response.status() == 401 || (response.status() == 403 && response.is_from(&request)) {
-            return Err(refused(
-                &response,
-                at,
-                "does not take the login that is known for it",
-                None,
-            ));
+        // a server that took the login before means something else by 403
+        let refuses = match response.status() {
+            401 => true,
+            403 => !self.known().contains(&origin),
+            _ => false,
+        };
+        if refuses && response.is_from(&request) {
+            let why = "does not take the login that is known for it";
+            return Err(refused(&response, at, why, None));
         }
         self.known().insert(origin);
         judged(response, at, None)
@@ -136,9 +138,9 @@ fn judged(
     match response.status() {
         200 => Ok(response),
         404 | 410 => Err(no_project(at, &format!("answers {}", response.status()))),
-        403 if response.header("www-authenticate").is_none() && remark.is_none() => {
-            Err(no_project(at, "answers 403 to somebody without a login"))
-        }
+        403 if response.header("www-authenticate").is_none() && remark.is_none() => Err(
+            no_project(at, "answers 403, as some do for what they do not have"),
+        ),
         401 | 403 => Err(refused(&response, at, "asks for a login", remark)),
         status => Err(IndexError::new(
             IndexErrorKind::Network,

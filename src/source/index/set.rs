@@ -116,16 +116,19 @@ impl Indexes {
             with_login: Mutex::default(),
         });
         let mut members: Vec<Member> = Vec::new();
-        for spec in &config.indexes {
+        let asked = config.indexes.iter().map(|spec| (spec, spec.only_pinned));
+        let known = config.also_known.iter().map(|spec| (spec, true));
+        for (spec, only_pinned) in asked.chain(known) {
             let (address, login) = address_of(spec.address.expose(), spec.kind, &spec.named_by)?;
-            if members.iter().any(|known| {
-                is_same(&known.address, &address) && known.only_pinned == spec.only_pinned
-            }) {
+            if members
+                .iter()
+                .any(|known| is_same(&known.address, &address) && known.only_pinned == only_pinned)
+            {
                 continue;
             }
             members.push(Member {
                 name: spec.name.clone(),
-                only_pinned: spec.only_pinned,
+                only_pinned,
                 place: Place::new(spec.kind, &address, login.is_some(), &fetcher),
                 address,
             });
@@ -172,7 +175,7 @@ impl Indexes {
                     found.push(project);
                 }
                 Err(error) if error.kind == IndexErrorKind::NoProject => {
-                    missing.push(error.message)
+                    missing.push(error.message);
                 }
                 Err(error) => return Err(error),
             }
