@@ -83,8 +83,8 @@ const INSPECT_EXIT_HELP: &str = "Exit status: 0 everything was read, 2 nothing c
 #[derive(Debug, ClapArgs)]
 pub(super) struct Check {
     /// Wheels, libraries, directories (a venv, site-packages), images (a layout, an archive, `-` for `docker save`);
-    /// `wheel:`, `file:`, `dir:`, `oci-dir:`, `oci-archive:` or `docker-archive:` says what it is; `registry:IMAGE`,
-    /// `docker:IMAGE` and `podman:IMAGE` are images elsewhere
+    /// `wheel:`, `file:`, `dir:`, `oci-dir:`, `oci-archive:` or `docker-archive:` says what it is; `https://…` is a
+    /// file on a server, `registry:IMAGE`, `docker:IMAGE` and `podman:IMAGE` are images elsewhere
     #[arg(required_unless_present = "inventory", value_name = "INPUT")]
     pub(super) inputs: Vec<OsString>,
     /// The policy: a file, or `preset:NAME`; without it, `smgate.yaml` found upwards from here
@@ -141,8 +141,8 @@ pub(super) enum FailOn {
 #[derive(Debug, ClapArgs)]
 pub(super) struct Inspect {
     /// Wheels, libraries, directories (a venv, site-packages), images (a layout, an archive, `-` for `docker save`);
-    /// `wheel:`, `file:`, `dir:`, `oci-dir:`, `oci-archive:` or `docker-archive:` says what it is; `registry:IMAGE`,
-    /// `docker:IMAGE` and `podman:IMAGE` are images elsewhere
+    /// `wheel:`, `file:`, `dir:`, `oci-dir:`, `oci-archive:` or `docker-archive:` says what it is; `https://…` is a
+    /// file on a server, `registry:IMAGE`, `docker:IMAGE` and `podman:IMAGE` are images elsewhere
     #[arg(required = true, value_name = "INPUT")]
     pub(super) inputs: Vec<OsString>,
     /// The platform of images that are there for several: `linux/amd64`, `linux/arm64/v8`; all of them if not given
@@ -192,14 +192,17 @@ impl From<FormatArg> for Format {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(next_help_heading = "Registries")]
+#[command(next_help_heading = "Network")]
 pub(super) struct Network {
-    /// Ask registries without TLS, in a network that you trust; one on this machine needs no option
+    /// Ask registries and other servers without TLS, in a network that you trust; one on this machine needs no option
     #[arg(long)]
     pub(super) plain_http: bool,
     /// Certificate authorities to trust beside those of the system, as PEM
     #[arg(long, value_name = "FILE")]
     pub(super) ca_file: Option<PathBuf>,
+    /// Refuse inputs on other machines
+    #[arg(long)]
+    pub(super) offline: bool,
 }
 
 #[derive(Debug, ClapArgs)]

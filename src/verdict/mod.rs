@@ -32,7 +32,7 @@ mod words;
 use std::collections::BTreeMap;
 
 use crate::cuda::DriverSpec;
-use crate::inventory::{Artifact, ArtifactKind, Hidden, Inventory, Seen};
+use crate::inventory::{Artifact, ArtifactKind, Fetched, Hidden, Inventory, Seen};
 use crate::policy::{Date, Policy};
 use crate::problem::Problem;
 use crate::rule::Level;
@@ -120,6 +120,8 @@ pub struct Judged {
     pub kind: ArtifactKind,
     /// How much was looked at.
     pub seen: Seen,
+    /// What of it was fetched, where it is a file at an address.
+    pub fetched: Option<Fetched>,
     /// What could not be read.
     pub problems: Vec<Problem>,
     /// Files with device code that later layers of an image removed or replaced.
@@ -214,6 +216,7 @@ pub fn evaluate_new(
         }),
         kind: artifact.kind,
         seen: artifact.seen,
+        fetched: artifact.fetched.clone(),
         problems: artifact.problems.clone(),
         hidden: artifact
             .image

@@ -94,6 +94,7 @@ fn scan_inputs(
 /// How registries and daemons are reached.
 #[cfg(feature = "registry")]
 fn reach(options: &mut ScanOptions, network: &Network) -> Result<(), Error> {
+    options.offline = network.offline;
     let mut access = registry_access();
     access.http.plain_http = network.plain_http;
     if let Some(path) = &network.ca_file {
@@ -107,6 +108,7 @@ fn reach(options: &mut ScanOptions, network: &Network) -> Result<(), Error> {
 /// How daemons are reached; there are no registries.
 #[cfg(not(feature = "registry"))]
 fn reach(options: &mut ScanOptions, network: &Network) -> Result<(), Error> {
+    options.offline = network.offline;
     options.daemons = local_daemons();
     if !network.plain_http && network.ca_file.is_none() {
         return Ok(());

@@ -133,6 +133,8 @@ mod tests {
         use std::os::unix::fs::OpenOptionsExt as _;
         use std::time::Duration;
 
+        use crate::limits::read_capped;
+
         use super::*;
 
         /// What comes of a helper that runs `body`, and the server that it was asked for.
