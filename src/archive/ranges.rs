@@ -192,9 +192,13 @@ impl Stream {
         let Some(buf) = buf.get_mut(..most).filter(|buf| !buf.is_empty()) else {
             return Ok(0);
         };
-        let n = fetched.copy_held(buf, range.start);
-        if n > 0 {
-            return Ok(n);
+        // who reads on reads all of what was asked for, of which the end may be held
+        let reads_on = self.open.is_some() && self.at == range.start;
+        if !reads_on {
+            let n = fetched.copy_held(buf, range.start);
+            if n > 0 {
+                return Ok(n);
+            }
         }
         let mut open = match self.at_hand(range.start)? {
             Some(open) => open,

@@ -7,8 +7,10 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
-use self::install::{Indexes, Install};
+use self::install::Install;
 use super::bytes::Bytes;
+#[cfg(feature = "registry")]
+use super::indexes::IndexOptions;
 use crate::facts::Kind;
 use crate::inventory::ScanOptions;
 use crate::limits::Limits;
@@ -105,8 +107,8 @@ const INSPECT_EXIT_HELP: &str = "Exit status: 0 everything was read, 2 nothing c
 #[derive(Debug, ClapArgs)]
 pub(super) struct Check {
     /// Wheels, libraries, directories (a venv, site-packages), images (a layout, an archive, `-` for `docker save`);
-    /// `wheel:`, `file:`, `dir:`, `oci-dir:`, `oci-archive:` or `docker-archive:` says what it is; `registry:IMAGE`,
-    /// `docker:IMAGE` and `podman:IMAGE` are images elsewhere
+    /// `wheel:`, `file:`, `dir:`, `oci-dir:`, `oci-archive:` or `docker-archive:` says what it is; `https://…` is a
+    /// file on a server, `registry:IMAGE`, `docker:IMAGE` and `podman:IMAGE` are images elsewhere
     #[arg(required_unless_present = "inventory", value_name = "INPUT")]
     pub(super) inputs: Vec<OsString>,
     /// The policy: a file, or `preset:NAME`; without it, `smgate.yaml` found upwards from here
@@ -146,8 +148,6 @@ pub(super) struct Check {
     #[command(flatten)]
     pub(super) install: Install,
     #[command(flatten)]
-    pub(super) indexes: Indexes,
-    #[command(flatten)]
     pub(super) network: Network,
     #[command(flatten)]
     pub(super) scan: Scan,
@@ -167,8 +167,8 @@ pub(super) enum FailOn {
 #[derive(Debug, ClapArgs)]
 pub(super) struct Inspect {
     /// Wheels, libraries, directories (a venv, site-packages), images (a layout, an archive, `-` for `docker save`);
-    /// `wheel:`, `file:`, `dir:`, `oci-dir:`, `oci-archive:` or `docker-archive:` says what it is; `registry:IMAGE`,
-    /// `docker:IMAGE` and `podman:IMAGE` are images elsewhere
+    /// `wheel:`, `file:`, `dir:`, `oci-dir:`, `oci-archive:` or `docker-archive:` says what it is; `https://…` is a
+    /// file on a server, `registry:IMAGE`, `docker:IMAGE` and `podman:IMAGE` are images elsewhere
     #[arg(required = true, value_name = "INPUT")]
     pub(super) inputs: Vec<OsString>,
     /// The platform of images that are there for several: `linux/amd64`, `linux/arm64/v8`; all of them if not given
@@ -181,8 +181,6 @@ pub(super) struct Inspect {
     pub(super) report: Report,
     #[command(flatten)]
     pub(super) install: Install,
-    #[command(flatten)]
-    pub(super) indexes: Indexes,
     #[command(flatten)]
     pub(super) network: Network,
     #[command(flatten)]
@@ -222,14 +220,23 @@ impl From<FormatArg> for Format {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(next_help_heading = "Registries")]
+#[command(next_help_heading = "Network")]
 pub(super) struct Network {
-    /// Ask registries without TLS, in a network that you trust; one on this machine needs no option
+    /// Ask registries and other servers without TLS, in a network that you trust; one on this machine needs no option
     #[arg(long)]
     pub(super) plain_http: bool,
     /// Certificate authorities to trust beside those of the system, as PEM
     #[arg(long, value_name = "FILE")]
     pub(super) ca_file: Option<PathBuf>,
+    /// Ask no server: lock files are answered from what they say and from what earlier runs kept
+    #[arg(long)]
+    pub(super) offline: bool,
+    /// Neither use nor keep what earlier runs found in files that lock files name
+    #[arg(long)]
+    pub(super) no_cache: bool,
+    #[cfg(feature = "registry")]
+    #[command(flatten)]
+    pub(super) indexes: IndexOptions,
 }
 
 #[derive(Debug, ClapArgs)]

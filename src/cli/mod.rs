@@ -12,6 +12,7 @@ mod network;
 mod output;
 mod places;
 mod progress;
+mod reach;
 
 use std::borrow::Cow;
 use std::io::{self, Write};

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use crate::locator::Locator;
 use crate::problem::Problem;
+#[cfg(feature = "registry")]
+use crate::source::remote::RemoteFile;
 
 use super::{Artifact, ArtifactKind, Library, Package, Seen};
 
@@ -13,6 +15,9 @@ pub(super) struct Draft {
     pub(super) artifact: Artifact,
     pub(super) packages: BTreeSet<Package>,
     pub(super) libraries: Vec<(Library, Option<Package>)>,
+    /// The file that it is, where it is at an address, and where that is told.
+    #[cfg(feature = "registry")]
+    pub(super) remote: Option<(RemoteFile, Locator)>,
 }
 
 /// Something that a thread has found.
@@ -40,11 +45,14 @@ impl Draft {
                 libraries: Vec::new(),
                 problems: Vec::new(),
                 seen: Seen::default(),
+                fetched: None,
                 image: None,
                 lock: None,
             },
             packages: BTreeSet::new(),
             libraries: Vec::new(),
+            #[cfg(feature = "registry")]
+            remote: None,
         }
     }
 
@@ -78,6 +86,11 @@ impl Draft {
             .libraries
             .sort_by(|a, b| a.path.cmp(&b.path).then(a.size.cmp(&b.size)));
         self.artifact.problems = problems;
+        #[cfg(feature = "registry")]
+        if let Some((file, at)) = &self.remote {
+            self.artifact.fetched = Some(file.into());
+            self.artifact.problems.extend(file.problem(at));
+        }
         self.artifact.problems.sort();
         self.artifact
     }

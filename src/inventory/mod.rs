@@ -4,9 +4,11 @@
 //! facts only; what they mean for a target is `verdict`. An inventory can be written as JSON and judged
 //! later (`document`).
 
+mod by_name;
 mod cache;
 mod document;
 mod draft;
+mod fetched;
 #[cfg(test)]
 mod hostile;
 mod image;
@@ -37,6 +39,7 @@ use crate::tables::Origin;
 pub use crate::source::Manager;
 pub use cache::Cache;
 pub use document::{SCHEMA, from_json, to_json};
+pub use fetched::{Fetched, HashCheck};
 pub use locks::{Content, LockFacts, LockedPackage, NotRead};
 pub use progress::{Counts, Progress};
 pub use scan::{ScanOptions, scan, scan_with};
@@ -165,6 +168,8 @@ pub struct Artifact {
     pub problems: Vec<Problem>,
     /// How much was looked at.
     pub seen: Seen,
+    /// What of it was fetched, where it is a file at an address.
+    pub fetched: Option<Fetched>,
     /// What it is as an image, where it is one.
     pub image: Option<Box<ImageFacts>>,
     /// What it is as a lock file, where it is one.
@@ -240,7 +245,7 @@ pub struct Hidden {
 impl Artifact {
     /// Whether nothing of it could be read.
     pub fn is_unread(&self) -> bool {
-        self.seen.files == 0 && !self.problems.is_empty()
+        self.seen.files == 0 && self.seen.left_out == 0 && !self.problems.is_empty()
     }
 }
 
@@ -287,6 +292,8 @@ pub struct Seen {
     pub with_device_code: u64,
     /// Of these, compressed files or archives of kinds that are not opened.
     pub unopened: u64,
+    /// Beside these, members of a file at an address that were not fetched, because their names say that they are text.
+    pub left_out: u64,
 }
 
 impl Seen {
@@ -295,6 +302,7 @@ impl Seen {
         self.files += other.files;
         self.with_device_code += other.with_device_code;
         self.unopened += other.unopened;
+        self.left_out += other.left_out;
     }
 }
 

@@ -11,6 +11,7 @@ use crate::source::oci::{self, Blob};
 use crate::source::{Dir, ImageStream, Source, Wheel};
 
 use super::draft::Draft;
+use super::fetched;
 use super::leaf::Input;
 use super::locks::{Files, PlannedLock};
 use super::{ArtifactKind, Package};
@@ -28,6 +29,8 @@ pub(super) enum What {
     File(Box<File>),
     /// The member of an archive: named when it is its turn, since there can be a million.
     Member(Arc<Place>, usize),
+    /// Members of an archive that is fetched, which lie side by side.
+    Members(Arc<Place>, Vec<usize>),
     Digest(SharedBytes),
     /// A layer of images, by its number among those of the run.
     Layer(usize, Blob, Option<u64>),
@@ -95,6 +98,15 @@ pub(super) fn plan(
     shared: &mut Shared<'_>,
 ) -> Result<(Planned, Vec<(u64, Job)>), Error> {
     let (draft, jobs) = match source {
+        #[cfg(feature = "registry")]
+        Source::Remote { source, file } => {
+            let at = source.at().clone();
+            let (mut planned, jobs) = plan(*source, index, shared)?;
+            if let Planned::One(draft) = &mut planned {
+                draft.remote = Some((file, at));
+            }
+            return Ok((planned, jobs));
+        }
         Source::Wheel(wheel) => plan_wheel(wheel, index),
         Source::Dir(dir) => plan_dir(dir, index),
         Source::Images { images, .. } => {
@@ -103,7 +115,7 @@ pub(super) fn plan(
         Source::Lock(file) => {
             let locks = shared
                 .files
-                .plan(&file.lock, file.dir, shared.environments)?;
+                .plan(file.lock, file.dir, shared.environments)?;
             return Ok((Planned::Locks(locks), Vec::new()));
         }
         Source::ImageStream(stream) => {
@@ -122,7 +134,7 @@ pub(super) fn plan(
             draft
                 .packages
                 .insert(Package::new(sdist.name, Some(sdist.version)));
-            (draft, vec![digest_job(index, sdist.bytes)])
+            (draft, digest_job(index, sdist.bytes).into_iter().collect())
         }
         Source::File(file) => {
             let draft = Draft::new(ArtifactKind::File, &file.at);
@@ -141,7 +153,8 @@ pub(super) fn plan(
                 package: None,
                 what,
             };
-            (draft, vec![(size, job), digest_job(index, file.bytes)])
+            let jobs = std::iter::once((size, job)).chain(digest_job(index, file.bytes));
+            (draft, jobs.collect())
         }
     };
     Ok((Planned::One(Box::new(draft)), jobs))
@@ -204,8 +217,9 @@ fn plan_wheel(wheel: Wheel, index: usize) -> (Draft, Vec<(u64, Job)>) {
         depth: 1,
         zip: Arc::new(wheel.zip),
     };
-    let mut jobs = place.members();
-    jobs.push(digest_job(index, wheel.bytes));
+    let (mut jobs, left_out) = place.members();
+    draft.artifact.seen.left_out = left_out;
+    jobs.extend(digest_job(index, wheel.bytes));
     (draft, jobs)
 }
 
@@ -241,16 +255,16 @@ fn plan_dir(dir: Dir, index: usize) -> (Draft, Vec<(u64, Job)>) {
     (draft, jobs.collect())
 }
 
-fn digest_job(artifact: usize, bytes: SharedBytes) -> (u64, Job) {
+/// The digest of a file that is there; one that is fetched is not fetched for that.
+fn digest_job(artifact: usize, bytes: SharedBytes) -> Option<(u64, Job)> {
     // hashing costs about a fifth of what inflating does
-    (
-        bytes.len() / 5,
-        Job {
-            artifact,
-            package: None,
-            what: What::Digest(bytes),
-        },
-    )
+    let weight = bytes.len() / 5;
+    let job = |bytes| Job {
+        artifact,
+        package: None,
+        what: What::Digest(bytes),
+    };
+    (!bytes.is_fetched()).then(|| (weight, job(bytes)))
 }
 
 /// The last component of a path in the spelling of this machine, or of an archive.
@@ -274,18 +288,17 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// A job for each of its members.
-    pub(super) fn members(self) -> Vec<(u64, Job)> {
+    /// A job for each of its members. Where they are fetched, some share one, and some have none: these are counted.
+    pub(super) fn members(self) -> (Vec<(u64, Job)>, u64) {
         let place = Arc::new(self);
+        if place.zip.is_fetched() {
+            return fetched::jobs(&place);
+        }
         let indices: Vec<usize> = place.readable().collect();
-        indices
+        let jobs = indices
             .into_iter()
             .map(|index| {
-                let size = place
-                    .zip
-                    .members()
-                    .get(index)
-                    .map_or(0, |member| member.size);
+                let size = place.size(index);
                 let job = Job {
                     artifact: place.artifact,
                     package: place.package.clone(),
@@ -293,7 +306,14 @@ impl Place {
                 };
                 (size, job)
             })
-            .collect()
+            .collect();
+        (jobs, 0)
+    }
+
+    /// Bytes of the member with this index, unpacked, as claimed.
+    pub(super) fn size(&self, index: usize) -> u64 {
+        let member = self.zip.members().get(index);
+        member.map_or(0, |member| member.size)
     }
 
     /// The members that are read.

@@ -48,7 +48,9 @@ pub struct ScanOptions {
     pub platform: Option<String>,
     /// Whether to read the names of kernels, for which every image is unpacked.
     pub kernels: bool,
-    /// How registries are reached; inputs of registries are refused without it.
+    /// Whether inputs on other machines are refused.
+    pub offline: bool,
+    /// How registries and servers of files are reached; such inputs are refused without it.
     #[cfg(feature = "registry")]
     pub access: Option<source::oci::Access>,
     /// Where daemons listen whose images are inputs.
@@ -74,6 +76,7 @@ impl Default for ScanOptions {
             limits: Limits::default(),
             platform: None,
             kernels: false,
+            offline: false,
             #[cfg(feature = "registry")]
             access: None,
             daemons: source::Daemons::default(),
@@ -120,6 +123,7 @@ pub fn scan_with(
     let mut opening = source::OpenOptions::new(options.limits.clone());
     opening.platform.clone_from(&options.platform);
     opening.stdin = stdin;
+    opening.offline = options.offline;
     opening.daemons.clone_from(&options.daemons);
     #[cfg(feature = "registry")]
     opening.access.clone_from(&options.access);
@@ -348,8 +352,36 @@ impl Run<'_> {
                 Some(file) => file,
                 None => return,
             },
+            What::Members(place, indices) => {
+                self.together(&place, &indices, gathered, adder);
+                return;
+            }
         };
         self.read(artifact, package, file, gathered, adder);
+    }
+
+    /// Reads members that lie side by side in an archive that is fetched, of which several come in one piece.
+    fn together(
+        &self,
+        place: &Place,
+        indices: &[usize],
+        gathered: &mut Gathered,
+        adder: &Adder<'_, Job>,
+    ) {
+        let range = |index: &usize| place.zip.members().get(*index)?.range();
+        let ends = [indices.first(), indices.last()].map(|index| index.and_then(range));
+        let _held = match ends {
+            // where they cannot be had together, each says why
+            [Some(first), Some(last)] if indices.len() > 1 => {
+                place.zip.hold(first.start..last.end).ok().flatten()
+            }
+            _ => None,
+        };
+        for index in indices {
+            if let Some(file) = place.file(*index) {
+                self.read(place.artifact, place.package.clone(), file, gathered, adder);
+            }
+        }
     }
 
     /// Counts what a job is going to read.
@@ -363,14 +395,9 @@ impl Run<'_> {
                 progress.expect(size.unwrap_or(0));
             }
             What::File(file) => progress.expect(file.size),
-            What::Member(place, index) => {
-                progress.expect(
-                    place
-                        .zip
-                        .members()
-                        .get(*index)
-                        .map_or(0, |member| member.size),
-                );
+            What::Member(place, index) => progress.expect(place.size(*index)),
+            What::Members(place, indices) => {
+                progress.expect(indices.iter().map(|index| place.size(*index)).sum());
             }
             What::Digest(_) | What::Stream(_) | What::Locked(_) => {}
         }
@@ -458,7 +485,7 @@ impl Run<'_> {
                     depth: depth + 1,
                     zip: Arc::new(Zip::unreadable(bytes.clone())),
                 };
-                self.open_nested(place, bytes, &path, &mut gathered.found, adder);
+                self.open_nested(place, bytes, &path, seen, &mut gathered.found, adder);
             }
             Leaf::Scanned(report) => {
                 seen.with_device_code += u64::from(report.has_device_code());
@@ -479,6 +506,7 @@ impl Run<'_> {
         mut place: Place,
         bytes: SharedBytes,
         path: &str,
+        seen: &mut Seen,
         found: &mut Vec<(usize, Found)>,
         adder: &Adder<'_, Job>,
     ) {
@@ -492,7 +520,9 @@ impl Run<'_> {
                 }
                 self.problems.add(artifact, opened.problems);
                 place.zip = Arc::new(opened.zip);
-                for (weight, job) in place.members() {
+                let (jobs, left_out) = place.members();
+                seen.left_out += left_out;
+                for (weight, job) in jobs {
                     self.expect(&job);
                     adder.add(weight, job);
                 }

@@ -31,6 +31,19 @@ struct ArtifactForm<'e> {
     files: u64,
     with_device_code: u64,
     unopened: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_out: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fetched: Option<FetchedForm<'e>>,
+}
+
+#[derive(Debug, Serialize)]
+struct FetchedForm<'e> {
+    size: u64,
+    received: u64,
+    hash: Option<&'e str>,
+    verified: &'static str,
+    whole: Option<&'e str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -125,6 +138,14 @@ pub(super) fn to_json(evaluation: &Evaluation) -> serde_json::Result<String> {
         files: artifact.seen.files,
         with_device_code: artifact.seen.with_device_code,
         unopened: artifact.seen.unopened,
+        left_out: Some(artifact.seen.left_out).filter(|count| *count > 0),
+        fetched: artifact.fetched.as_ref().map(|fetched| FetchedForm {
+            size: fetched.size,
+            received: fetched.received,
+            hash: fetched.hash.as_deref(),
+            verified: fetched.verified.id(),
+            whole: fetched.whole.as_deref(),
+        }),
     });
     let problems = evaluation.artifacts.iter().flat_map(|artifact| {
         artifact.problems.iter().map(|problem| ProblemForm {

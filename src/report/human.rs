@@ -118,10 +118,11 @@ fn write_artifact(
     hidden::write(&artifact.hidden, options, out)
 }
 
-pub(super) fn look(artifact: &Judged) -> Look {
+pub(super) fn look(artifact: &Judged) -> Look<'_> {
     Look {
         kind: artifact.kind,
         seen: artifact.seen,
+        fetched: artifact.fetched.as_ref(),
         problems: artifact.problems.len(),
     }
 }

@@ -41,10 +41,11 @@ pub(super) fn write(
     }
 }
 
-fn look(artifact: &Artifact) -> Look {
+fn look(artifact: &Artifact) -> Look<'_> {
     Look {
         kind: artifact.kind,
         seen: artifact.seen,
+        fetched: artifact.fetched.as_ref(),
         problems: artifact.problems.len(),
     }
 }

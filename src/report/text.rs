@@ -3,8 +3,9 @@
 use std::io::{self, Write};
 
 use crate::escape::visible;
-use crate::inventory::{ArtifactKind, Seen};
+use crate::inventory::{ArtifactKind, Fetched, HashCheck, Seen};
 use crate::tables::Origin;
+use crate::verdict::megabytes;
 
 use super::style::Styles;
 
@@ -13,13 +14,14 @@ const NAMES_MAX: usize = 8;
 
 /// How much of an artifact was seen.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Look {
+pub(super) struct Look<'a> {
     pub(super) kind: ArtifactKind,
     pub(super) seen: Seen,
+    pub(super) fetched: Option<&'a Fetched>,
     pub(super) problems: usize,
 }
 
-impl Look {
+impl Look<'_> {
     /// Why no device code is shown, where that is something else than that there is none.
     pub(super) fn why_none(self) -> Option<&'static str> {
         let Seen {
@@ -45,17 +47,21 @@ impl Look {
 }
 
 /// The line that says how much was looked at.
-pub(super) fn write_looked_at(
-    looks: impl Iterator<Item = Look>,
+pub(super) fn write_looked_at<'a>(
+    looks: impl Iterator<Item = Look<'a>>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     // a saved inventory may say any number
     let (mut files, mut with_code, mut unopened, mut problems) = (0_u64, 0_u64, 0_u64, 0_u64);
+    let mut left_out = 0_u64;
+    let mut fetched = Vec::new();
     for look in looks {
         files = files.saturating_add(look.seen.files);
         with_code = with_code.saturating_add(look.seen.with_device_code);
         unopened = unopened.saturating_add(look.seen.unopened);
         problems = problems.saturating_add(look.problems as u64);
+        left_out = left_out.saturating_add(look.seen.left_out);
+        fetched.extend(look.fetched);
     }
     write!(
         out,
@@ -65,11 +71,58 @@ pub(super) fn write_looked_at(
     if unopened > 0 {
         write!(out, "{} not opened, ", plural(unopened, "compressed file"))?;
     }
-    match (problems, unopened) {
-        (0, 0) => writeln!(out, "all readable"),
-        (0, _) => writeln!(out, "the rest readable"),
-        (n, _) => writeln!(out, "{} while reading", plural(n, "problem")),
+    if left_out > 0 {
+        write!(out, "{left_out} more left out by name, ")?;
     }
+    match (problems, unopened) {
+        (0, 0) => writeln!(out, "all readable")?,
+        (0, _) => writeln!(out, "the rest readable")?,
+        (n, _) => writeln!(out, "{} while reading", plural(n, "problem"))?,
+    }
+    write_fetched(&fetched, out)
+}
+
+/// The line that says how much was fetched, and which hashes are not verified.
+fn write_fetched(fetched: &[&Fetched], out: &mut dyn Write) -> io::Result<()> {
+    if fetched.is_empty() {
+        return Ok(());
+    }
+    let sum = |of: fn(&Fetched) -> u64| {
+        fetched
+            .iter()
+            .map(|one| of(one))
+            .fold(0, u64::saturating_add)
+    };
+    let (received, size) = (sum(|one| one.received), sum(|one| one.size));
+    write!(
+        out,
+        "Fetched {} of {}",
+        megabytes(received),
+        megabytes(size)
+    )?;
+    let count = |wanted: HashCheck| {
+        let found = fetched.iter().filter(|one| one.verified == wanted);
+        found.count() as u64
+    };
+    for (check, said) in [
+        (HashCheck::Yes, "verified"),
+        (
+            HashCheck::NotRead,
+            "not verified, since not all of the file was read",
+        ),
+        (
+            HashCheck::NotTaken,
+            "not verified, since such a hash is not taken here",
+        ),
+        (HashCheck::No, "wrong"),
+    ] {
+        match count(check) {
+            0 => {}
+            1 => write!(out, "; 1 hash {said}")?,
+            n => write!(out, "; {n} hashes {said}")?,
+        }
+    }
+    writeln!(out)
 }
 
 /// The line that says by which tables.

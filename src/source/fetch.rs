@@ -3,42 +3,31 @@
 //! Knows nothing of HTTP, so that lock files can be read without it.
 
 use std::fmt;
-use std::sync::Arc;
 
-use super::lock::{Candidate, PickedFile};
-use crate::archive::SharedBytes;
+use super::Source;
+use super::lock::{Candidate, Lock, PickedFile};
 use crate::limits::Limits;
-use crate::{Error, Locator, Problem};
+use crate::{Error, Locator};
 
 /// Files at addresses, and lists of files of package indexes.
 pub trait Fetch: fmt::Debug + Send + Sync {
-    /// The file at the address of `file`.
+    /// The file at the address of `file`, which problems call `at`.
     ///
     /// # Errors
     ///
     /// Why it cannot be had.
-    fn open(&self, file: &PickedFile, limits: &Limits) -> Result<Arc<dyn Fetched>, Error>;
+    fn open(&self, file: &PickedFile, at: Locator, limits: &Limits) -> Result<Source, Error>;
 
-    /// What there is of the package called `name`: at the index whose address the lock file names, else at those
-    /// that are configured.
+    /// What there is of the package called `name`: at `index`, where `lock` names one for it, else at those that it
+    /// names for all and those that are configured.
     ///
     /// # Errors
     ///
     /// No index, or one that does not answer.
-    fn candidates(&self, name: &str, index: Option<&str>) -> Result<Vec<Candidate>, Error>;
-}
-
-/// A file at an address.
-pub trait Fetched: fmt::Debug + Send + Sync {
-    /// Its bytes, which may be fetched as they are read.
-    fn bytes(&self) -> SharedBytes;
-
-    /// Bytes of it that were received so far.
-    fn received(&self) -> u64;
-
-    /// Whether all of it was read by now, and has the hash that was expected.
-    fn is_verified(&self) -> bool;
-
-    /// What is wrong with it as a whole, as far as it was read by now.
-    fn problem(&self, at: &Locator) -> Option<Problem>;
+    fn candidates(
+        &self,
+        name: &str,
+        index: Option<&str>,
+        lock: &Lock,
+    ) -> Result<Vec<Candidate>, Error>;
 }

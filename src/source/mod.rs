@@ -23,6 +23,8 @@ pub mod packages;
 #[cfg(feature = "registry")]
 pub(crate) mod process;
 #[cfg(feature = "registry")]
+mod reach;
+#[cfg(feature = "registry")]
 pub mod remote;
 #[cfg(feature = "registry")]
 mod secret;
@@ -37,13 +39,15 @@ use std::path::Path;
 pub use credentials::Credentials;
 pub use daemon::{Daemon, Daemons, Endpoint};
 pub use dir::{Dir, DirFile};
-pub use fetch::{Fetch, Fetched};
+pub use fetch::Fetch;
 pub use file::{PlainFile, Sdist};
 pub(crate) use file::{is_named_wheel, recognise};
 pub use images::ImageStream;
 pub use lock::LockFile;
 pub(crate) use named::read_named;
 pub use packages::{Manager, Package};
+#[cfg(feature = "registry")]
+pub use reach::Servers;
 #[cfg(feature = "registry")]
 pub use secret::Secret;
 pub use spec::SourceSpec;
@@ -52,7 +56,11 @@ pub use wheel::{Wheel, WheelFilename};
 #[cfg(feature = "registry")]
 use self::oci::Access;
 use self::oci::{Choice, Image};
+#[cfg(feature = "registry")]
+use self::remote::{Expected, Fetcher, RemoteFile};
 use self::spec::SpecKind;
+#[cfg(feature = "registry")]
+use crate::archive::Fault;
 use crate::archive::SharedBytes;
 use crate::limits::Limits;
 use crate::{Error, ErrorKind, Locator, MemberName, Problem};
@@ -84,6 +92,14 @@ pub enum Source {
     ImageStream(ImageStream),
     /// Any other file.
     File(PlainFile),
+    /// A file at an address.
+    #[cfg(feature = "registry")]
+    Remote {
+        /// What it is.
+        source: Box<Self>,
+        /// How it is read.
+        file: RemoteFile,
+    },
 }
 
 impl Source {
@@ -97,6 +113,8 @@ impl Source {
             Self::Sdist(sdist) => &sdist.at,
             Self::Dir(dir) => &dir.at,
             Self::File(file) => &file.at,
+            #[cfg(feature = "registry")]
+            Self::Remote { source, .. } => source.at(),
         }
     }
 
@@ -106,6 +124,8 @@ impl Source {
             Self::Wheel(wheel) => &wheel.problems,
             Self::Dir(dir) => &dir.problems,
             Self::Lock(file) => &file.lock.problems,
+            #[cfg(feature = "registry")]
+            Self::Remote { source, .. } => source.problems(),
             Self::Sdist(_) | Self::File(_) | Self::Images { .. } | Self::ImageStream(_) => &[],
         }
     }
@@ -121,9 +141,14 @@ pub struct OpenOptions {
     pub platform: Option<String>,
     /// Standard input, taken by the input `-`.
     pub stdin: Option<Box<dyn Read + Send>>,
-    /// How registries are reached.
+    /// How registries and servers of files are reached.
     #[cfg(feature = "registry")]
     pub access: Option<Access>,
+    /// Whether inputs on other machines are refused.
+    pub offline: bool,
+    /// What fetches files, once one was.
+    #[cfg(feature = "registry")]
+    fetcher: Option<Fetcher>,
     /// Where daemons that hold images listen.
     pub daemons: Daemons,
 }
@@ -135,6 +160,22 @@ impl OpenOptions {
             limits,
             ..Self::default()
         }
+    }
+
+    /// What fetches the files of this run, for `at`.
+    #[cfg(feature = "registry")]
+    pub(crate) fn fetcher(&mut self, at: &Locator) -> Result<Fetcher, Error> {
+        if let Some(fetcher) = &self.fetcher {
+            return Ok(fetcher.clone());
+        }
+        let access = self.access.as_ref().ok_or_else(|| {
+            let message =
+                format!("`{at}` is on another machine, and no access to servers is set up");
+            Error::new(ErrorKind::Usage, message).with_hint("give the options an `Access`")
+        })?;
+        let fetcher = Fetcher::new(access)?;
+        self.fetcher = Some(fetcher.clone());
+        Ok(fetcher)
     }
 
     /// Which image is meant, with the name that an input gives.
@@ -153,6 +194,15 @@ impl OpenOptions {
 /// What does not exist or cannot be opened, and images without the one that is asked for. What is found to be damaged
 /// is a [`Problem`] of the source instead.
 pub fn open(spec: &SourceSpec, index: usize, options: &mut OpenOptions) -> Result<Source, Error> {
+    #[cfg(feature = "registry")]
+    if options.offline && matches!(spec.kind(), SpecKind::Registry | SpecKind::Url) {
+        let message = format!(
+            "`{}` is on another machine, and this run is offline",
+            shown(spec.path())
+        );
+        return Err(Error::new(ErrorKind::Usage, message)
+            .with_hint("leave out `--offline`, or name a file of this machine"));
+    }
     match spec.kind() {
         SpecKind::Stdin => return images::open_stdin(index, options),
         SpecKind::OciDir | SpecKind::OciArchive | SpecKind::DockerArchive => {
@@ -160,6 +210,8 @@ pub fn open(spec: &SourceSpec, index: usize, options: &mut OpenOptions) -> Resul
         }
         #[cfg(feature = "registry")]
         SpecKind::Registry => return images::open_remote(spec, index, options),
+        #[cfg(feature = "registry")]
+        SpecKind::Url => return open_url(spec, index, options),
         SpecKind::Docker => {
             return images::open_daemon(spec, &options.daemons.docker, index, options);
         }
@@ -222,6 +274,33 @@ pub fn open(spec: &SourceSpec, index: usize, options: &mut OpenOptions) -> Resul
         _ => recognise(bytes, at, &name, limits),
     }
     .map_err(|error| cannot_open(path, error))
+}
+
+/// Opens a file at an address.
+#[cfg(feature = "registry")]
+fn open_url(spec: &SourceSpec, index: usize, options: &mut OpenOptions) -> Result<Source, Error> {
+    let at = Locator::root(index, shown(spec.path()));
+    let fetcher = options.fetcher(&at)?;
+    let address = spec.address().unwrap_or_default();
+    let file = fetcher.open(address, &Expected::default(), &options.limits)?;
+    recognise_remote(file, at, &options.limits)
+}
+
+/// Opens a file at an address by what it turns out to be.
+///
+/// # Errors
+///
+/// What the server does not give of it.
+#[cfg(feature = "registry")]
+pub fn recognise_remote(file: RemoteFile, at: Locator, limits: &Limits) -> Result<Source, Error> {
+    let source = file::recognise(file.bytes.clone(), at, &file.name, limits).map_err(|error| {
+        let fault = Fault::of(&error);
+        Error::new(ErrorKind::Input, fault.detail).with_hint(fault.kind.hint())
+    })?;
+    Ok(Source::Remote {
+        source: Box::new(source),
+        file,
+    })
 }
 
 /// A path as the user typed it, with what is no text escaped.

@@ -8,6 +8,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+#[cfg(feature = "registry")]
+use super::http::Address;
+#[cfg(feature = "registry")]
+use super::secret::Secret;
 use super::{lock, shown};
 use crate::{Error, ErrorKind};
 
@@ -15,7 +19,11 @@ use crate::{Error, ErrorKind};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceSpec {
     kind: SpecKind,
+    /// Of an address, what may be shown of it.
     path: PathBuf,
+    /// The whole address, which may hold secrets.
+    #[cfg(feature = "registry")]
+    address: Option<Secret>,
 }
 
 /// How an input is to be read.
@@ -40,6 +48,9 @@ pub(super) enum SpecKind {
     /// `registry:`
     #[cfg(feature = "registry")]
     Registry,
+    /// `https:` or `http:`
+    #[cfg(feature = "registry")]
+    Url,
     /// `docker:`
     Docker,
     /// `podman:`
@@ -58,7 +69,7 @@ impl SpecKind {
     fn is_path(self) -> bool {
         match self {
             #[cfg(feature = "registry")]
-            Self::Registry => false,
+            Self::Registry | Self::Url => false,
             Self::Docker | Self::Podman | Self::Stdin => false,
             Self::Bare | Self::Wheel | Self::File | Self::Dir | Self::Lock => true,
             Self::OciDir | Self::OciArchive | Self::DockerArchive => true,
@@ -67,7 +78,7 @@ impl SpecKind {
 }
 
 /// What can be named.
-const SUPPORTED: &str = "name a path, `wheel:PATH`, `dir:PATH`, `file:PATH`, `lock:PATH`, `oci-dir:PATH[:TAG]`, `oci-archive:PATH[:TAG]`, `docker-archive:PATH[:NAME]`, `registry:IMAGE`, `docker:IMAGE`, `podman:IMAGE`, or `-`";
+const SUPPORTED: &str = "name a path, `wheel:PATH`, `dir:PATH`, `file:PATH`, `lock:PATH`, `oci-dir:PATH[:TAG]`, `oci-archive:PATH[:TAG]`, `docker-archive:PATH[:NAME]`, `https://HOST/FILE`, `registry:IMAGE`, `docker:IMAGE`, `podman:IMAGE`, or `-`";
 
 impl SourceSpec {
     /// Understands an argument. Whether it exists and what it is turns out when it is opened.
@@ -78,16 +89,14 @@ impl SourceSpec {
     pub fn parse(argument: &OsStr) -> Result<Self, Error> {
         // What is no text has no scheme: it can only be a path.
         let Some(text) = argument.to_str() else {
-            return Ok(Self {
-                kind: SpecKind::Bare,
-                path: argument.into(),
-            });
+            return Ok(Self::new(SpecKind::Bare, argument));
         };
         if text == "-" {
-            return Ok(Self {
-                kind: SpecKind::Stdin,
-                path: text.into(),
-            });
+            return Ok(Self::new(SpecKind::Stdin, text));
+        }
+        #[cfg(feature = "registry")]
+        if let Some(("http" | "https", _)) = scheme(&text.to_ascii_lowercase()) {
+            return Self::url(text);
         }
         let (kind, path) = match scheme(text) {
             None => (SpecKind::Bare, text),
@@ -97,10 +106,35 @@ impl SourceSpec {
             let message = format!("`{text}` names nothing");
             return Err(Error::new(ErrorKind::Usage, message).with_hint(SUPPORTED));
         }
-        Ok(Self {
+        Ok(Self::new(kind, path))
+    }
+
+    fn new(kind: SpecKind, path: impl Into<PathBuf>) -> Self {
+        Self {
             kind,
             path: path.into(),
-        })
+            #[cfg(feature = "registry")]
+            address: None,
+        }
+    }
+
+    /// A file at an address.
+    #[cfg(feature = "registry")]
+    fn url(text: &str) -> Result<Self, Error> {
+        // what cannot be understood may hold a secret anywhere
+        let (address, _login) = Address::parse(text).map_err(|why| {
+            let message = format!("an address that cannot be understood: {why}");
+            Error::new(ErrorKind::Usage, message).with_hint("write `https://HOST/PATH/FILE.whl`")
+        })?;
+        let mut spec = Self::new(SpecKind::Url, address.shown());
+        spec.address = Some(Secret::new(text));
+        Ok(spec)
+    }
+
+    /// The whole of an address, which may hold secrets.
+    #[cfg(feature = "registry")]
+    pub(super) fn address(&self) -> Option<&str> {
+        self.address.as_ref().map(Secret::expose)
     }
 
     /// The inputs that this names: itself, or what its wildcards match, in the order of names.
@@ -141,10 +175,9 @@ impl SourceSpec {
             let hint = format!("look at what is in `{}`", shown(listed));
             return Err(Error::new(ErrorKind::Input, message).with_hint(hint));
         }
-        let found = names.into_iter().map(|name| Self {
-            kind: self.kind,
-            path: parent.join(name),
-        });
+        let found = names
+            .into_iter()
+            .map(|name| Self::new(self.kind, parent.join(name)));
         Ok(found.collect())
     }
 
@@ -238,6 +271,7 @@ fn known(scheme: &str, text: &str) -> Result<SpecKind, Error> {
         }
         "docker" => return Ok(SpecKind::Docker),
         "podman" => return Ok(SpecKind::Podman),
+        #[cfg(not(feature = "registry"))]
         "http" | "https" => "download the file and name it".to_owned(),
         "conda" => "unpack the package and name the directory".to_owned(),
         "oci" => "write `oci-dir:` for a directory, `oci-archive:` for a file".to_owned(),

@@ -33,7 +33,7 @@ mod words;
 use std::collections::BTreeMap;
 
 use crate::cuda::DriverSpec;
-use crate::inventory::{Artifact, ArtifactKind, Hidden, Inventory, LockFacts, Seen};
+use crate::inventory::{Artifact, ArtifactKind, Fetched, Hidden, Inventory, LockFacts, Seen};
 use crate::policy::{Date, Policy};
 use crate::problem::Problem;
 use crate::rule::Level;
@@ -122,6 +122,8 @@ pub struct Judged {
     pub kind: ArtifactKind,
     /// How much was looked at.
     pub seen: Seen,
+    /// What of it was fetched, where it is a file at an address.
+    pub fetched: Option<Fetched>,
     /// What could not be read.
     pub problems: Vec<Problem>,
     /// Files with device code that later layers of an image removed or replaced.
@@ -218,6 +220,7 @@ pub fn evaluate_new(
         }),
         kind: artifact.kind,
         seen: artifact.seen,
+        fetched: artifact.fetched.clone(),
         problems: artifact.problems.clone(),
         hidden: artifact
             .image

@@ -1,6 +1,6 @@
 //! The arguments that say where packages would be installed, and where they come from.
 
-use clap::{Args as ClapArgs, ValueEnum};
+use clap::Args as ClapArgs;
 
 use crate::platform::Platform;
 use crate::policy::FleetTarget;
@@ -25,12 +25,6 @@ pub(in crate::cli) struct Install {
     /// The environment of a `pixi.lock`; `default` if not given
     #[arg(long, value_name = "NAME")]
     environment: Option<String>,
-    /// Ask no server for anything: answer from lock files and from what earlier runs kept
-    #[arg(long)]
-    pub(in crate::cli) offline: bool,
-    /// Neither use nor keep what is in files between runs
-    #[arg(long)]
-    pub(in crate::cli) no_cache: bool,
 }
 
 /// A version of glibc.
@@ -82,31 +76,4 @@ impl Install {
             target.glibc = self.glibc.as_ref().map(|glibc| glibc.text.clone());
         }
     }
-}
-
-/// Where packages come from that are named without an address.
-#[derive(Debug, Default, ClapArgs)]
-#[command(next_help_heading = "Package indexes")]
-pub(in crate::cli) struct Indexes {
-    /// The package index; without it that of the lock file, else that of uv's or pip's configuration
-    #[arg(long, short = 'i', value_name = "URL")]
-    pub(in crate::cli) index_url: Option<String>,
-    /// A further index; repeatable
-    #[arg(long, value_name = "URL")]
-    pub(in crate::cli) extra_index_url: Vec<String>,
-    /// A page that links to files; repeatable
-    #[arg(long, short = 'f', value_name = "URL")]
-    pub(in crate::cli) find_links: Vec<String>,
-    /// Whether the command `keyring` is asked for credentials
-    #[arg(long, value_enum, value_name = "PROVIDER")]
-    pub(in crate::cli) keyring_provider: Option<Keyring>,
-}
-
-/// Whether the command `keyring` is asked for credentials.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum Keyring {
-    /// It is not asked
-    Disabled,
-    /// `keyring get URL USER`
-    Subprocess,
 }

@@ -22,10 +22,8 @@ use crate::tables::{Overlay, Tables};
 use crate::{Error, ErrorKind};
 
 use super::args::Network;
-use super::daemons::local_daemons;
-#[cfg(feature = "registry")]
-use super::network::registry_access;
 use super::progress::Line;
+use super::reach::reach;
 use super::{Failure, Output, unless_closed};
 
 /// The name of the policy file that is found without being named.
@@ -67,10 +65,6 @@ pub(super) fn tables(path: Option<&Path>, output: &Output) -> Result<Option<Tabl
 /// The largest file of additional tables that is read, in bytes.
 const TABLES_MAX: u64 = 4 << 20;
 
-/// The largest file of certificate authorities that is read; that of a whole system has 300 KB.
-#[cfg(feature = "registry")]
-const CA_MAX: u64 = 16 << 20;
-
 /// The largest policy file that is read. One that is larger than a policy may be is refused as such.
 const POLICY_MAX: u64 = 4 << 20;
 
@@ -90,31 +84,6 @@ fn scan_inputs(
     options.progress = line.as_ref().map(Line::counters);
     let stdin = Box::new(std::io::stdin());
     Ok(scan_with(&specs, &options, Some(stdin), tables)?)
-}
-
-/// How registries and daemons are reached.
-#[cfg(feature = "registry")]
-fn reach(options: &mut ScanOptions, network: &Network) -> Result<(), Error> {
-    let mut access = registry_access();
-    access.http.plain_http = network.plain_http;
-    if let Some(path) = &network.ca_file {
-        access.http.ca_pem = Some(read_named(path, CA_MAX, ErrorKind::Input)?);
-    }
-    options.access = Some(access);
-    options.daemons = local_daemons();
-    Ok(())
-}
-
-/// How daemons are reached; there are no registries.
-#[cfg(not(feature = "registry"))]
-fn reach(options: &mut ScanOptions, network: &Network) -> Result<(), Error> {
-    options.daemons = local_daemons();
-    if !network.plain_http && network.ca_file.is_none() {
-        return Ok(());
-    }
-    let message = "`--plain-http` and `--ca-file` are about registries, which this build of smgate was made without";
-    Err(Error::new(ErrorKind::Usage, message)
-        .with_hint("build it with the feature `registry`, which is on by default"))
 }
 
 /// Refuses to judge where there is nothing: a gate that passes on an empty directory, or on an inventory

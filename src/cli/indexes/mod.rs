@@ -42,8 +42,8 @@ pub struct IndexOptions {
     /// Whether the program `keyring` is asked for passwords of package indexes
     #[arg(long, value_enum, value_name = "PROVIDER")]
     pub keyring_provider: Option<KeyringProvider>,
-    /// Ask no package index, and fetch nothing
-    #[arg(long)]
+    /// Whether no package index is asked, nor pip for its own
+    #[arg(skip)]
     pub offline: bool,
 }
 

@@ -15,6 +15,7 @@ pub(super) fn seen(seen: Seen, libraries: &[Library], hidden: usize) -> Result<(
         files,
         with_device_code,
         unopened,
+        left_out: _,
     } = seen;
     if with_device_code != listed {
         return Err(format!(

@@ -58,6 +58,8 @@ struct ArtifactForm {
     python_tags: Vec<String>,
     packages: Vec<PackageForm>,
     files: SeenForm,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fetched: Option<FetchedForm>,
     #[serde(flatten)]
     image: ImageForm,
     libraries: Vec<LibraryForm>,
@@ -77,6 +79,26 @@ struct SeenForm {
     seen: u64,
     with_device_code: u64,
     unopened: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    left_out: u64,
+}
+
+/// What was fetched of a file at an address.
+#[derive(Debug, Serialize, Deserialize)]
+struct FetchedForm {
+    size: u64,
+    received: u64,
+    hash: Option<String>,
+    verified: String,
+    whole: Option<String>,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the shape that serde wants"
+)]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 #[derive(Debug, Serialize, Deserialize)]

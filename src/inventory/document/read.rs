@@ -6,13 +6,17 @@ use crate::cuda::SmTarget;
 use crate::device::{
     Coding, FatbinClass, HeaderClaim, HostFormat, ImageKey, ImageKind, ImageTally, Place,
 };
-use crate::inventory::{Artifact, ArtifactKind, Code, LayerFacts, Library, Manager, Package, Seen};
+use crate::inventory::{
+    Artifact, ArtifactKind, Code, Fetched, HashCheck, LayerFacts, Library, Manager, Package, Seen,
+};
 use crate::locator::Locator;
 use crate::platform::Platform;
 use crate::problem::{Extent, Problem, ProblemKind};
 
 use super::consistent;
-use super::{ArtifactForm, ClassForm, ClassImage, LibraryForm, PackageForm, ProblemForm};
+use super::{
+    ArtifactForm, ClassForm, ClassImage, FetchedForm, LibraryForm, PackageForm, ProblemForm,
+};
 
 impl ArtifactForm {
     pub(super) fn into_artifact(self, index: usize) -> Result<Artifact, String> {
@@ -43,6 +47,7 @@ impl ArtifactForm {
             files: self.files.seen,
             with_device_code: self.files.with_device_code,
             unopened: self.files.unopened,
+            left_out: self.files.left_out,
         };
         let hidden = image.as_ref().map_or(0, |image| image.hidden.len());
         consistent::seen(seen, &libraries, hidden)
@@ -70,10 +75,29 @@ impl ArtifactForm {
             libraries,
             problems: problems.collect::<Result<_, _>>()?,
             seen,
+            fetched: self.fetched.map(FetchedForm::into_fetched).transpose()?,
             image,
             lock: None,
             packages,
             input: self.input,
+        })
+    }
+}
+
+impl FetchedForm {
+    fn into_fetched(self) -> Result<Fetched, String> {
+        let verified = find(
+            HashCheck::ALL,
+            HashCheck::id,
+            &self.verified,
+            "a state of a hash",
+        )?;
+        Ok(Fetched {
+            size: self.size,
+            received: self.received,
+            hash: self.hash,
+            verified,
+            whole: self.whole,
         })
     }
 }

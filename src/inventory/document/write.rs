@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use crate::cuda::{PtxIsa, SmTarget};
 use crate::device::{ImageKind, ImageTally};
-use crate::inventory::{Artifact, Code, Library, Package};
+use crate::inventory::{Artifact, Code, Fetched, Library, Package};
 use crate::problem::Problem;
 
 use super::image::ImageForm;
 use super::{
-    ArtifactForm, ClassForm, ClassImage, HeaderForm, ImageSum, LibraryForm, PackageForm,
-    ProblemForm, SeenForm,
+    ArtifactForm, ClassForm, ClassImage, FetchedForm, HeaderForm, ImageSum, LibraryForm,
+    PackageForm, ProblemForm, SeenForm,
 };
 
 impl From<&Artifact> for ArtifactForm {
@@ -30,7 +30,9 @@ impl From<&Artifact> for ArtifactForm {
                 seen: artifact.seen.files,
                 with_device_code: artifact.seen.with_device_code,
                 unopened: artifact.seen.unopened,
+                left_out: artifact.seen.left_out,
             },
+            fetched: artifact.fetched.as_ref().map(FetchedForm::from),
             image: ImageForm::new(artifact.image.as_deref()),
             libraries: artifact
                 .libraries
@@ -38,6 +40,18 @@ impl From<&Artifact> for ArtifactForm {
                 .map(|library| LibraryForm::new(library, artifact))
                 .collect(),
             problems: artifact.problems.iter().map(ProblemForm::from).collect(),
+        }
+    }
+}
+
+impl From<&Fetched> for FetchedForm {
+    fn from(fetched: &Fetched) -> Self {
+        Self {
+            size: fetched.size,
+            received: fetched.received,
+            hash: fetched.hash.clone(),
+            verified: fetched.verified.id().to_owned(),
+            whole: fetched.whole.clone(),
         }
     }
 }

@@ -7,7 +7,7 @@ use super::files::PlannedLock;
 use super::read::{Outcome, Reach};
 use crate::archive::Fault;
 use crate::inventory::draft::Draft;
-use crate::inventory::{Artifact, ArtifactKind, Library, Manager, Package};
+use crate::inventory::{Artifact, ArtifactKind, HashCheck, Library, Manager, Package};
 use crate::locator::Locator;
 use crate::problem::{Extent, Problem, ProblemKind};
 use crate::source::lock::{Hash, PickStatus, without_secrets};
@@ -26,7 +26,11 @@ impl FileRead {
     /// What became of a file, with what was found in it. Its hash is compared where the whole was read.
     pub(in crate::inventory) fn new(mut outcome: Outcome, found: Artifact, at: &Locator) -> Self {
         let mut artifact = match outcome.kept.take() {
-            Some(kept) => kept,
+            Some(kept) => Artifact {
+                // nothing was fetched now
+                fetched: None,
+                ..kept
+            },
             None => found,
         };
         let expected = outcome.file.as_ref().and_then(|file| file.hash.as_ref());
@@ -49,12 +53,9 @@ impl FileRead {
                 artifact.problems.sort();
             }
         }
-        if let Some(fetched) = &outcome.fetched {
-            if fetched.is_verified() {
-                outcome.content = Content::Verified;
-            }
-            artifact.problems.extend(fetched.problem(at));
-            artifact.problems.sort();
+        let check = artifact.fetched.as_ref().map(|fetched| fetched.verified);
+        if check == Some(HashCheck::Yes) {
+            outcome.content = Content::Verified;
         }
         Self { outcome, artifact }
     }
@@ -63,8 +64,8 @@ impl FileRead {
 impl FileRead {
     /// Bytes that were asked of servers.
     fn fetched(&self) -> u64 {
-        let fetched = self.outcome.fetched.as_ref();
-        fetched.map_or(0, |fetched| fetched.received())
+        let fetched = self.artifact.fetched.as_ref();
+        fetched.map_or(0, |fetched| fetched.received)
     }
 
     /// Keeps what was found for other runs, where all of it could be read.
@@ -74,7 +75,7 @@ impl FileRead {
             .file
             .as_ref()
             .and_then(|file| file.hash.as_ref());
-        let fresh = self.outcome.fetched.is_some() && self.outcome.content.is_known();
+        let fresh = self.artifact.fetched.is_some() && self.outcome.content.is_known();
         if let (Some(cache), Some(hash)) = (reach.cache, hash)
             && fresh
             && self.artifact.problems.is_empty()

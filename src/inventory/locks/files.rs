@@ -21,6 +21,7 @@ pub(in crate::inventory) struct Wanted {
     /// The directory of the lock file.
     pub(super) dir: Arc<PathBuf>,
     pub(super) environment: Arc<Environment>,
+    pub(super) lock: Arc<Lock>,
 }
 
 /// What makes two packages of lock files one thing to read.
@@ -60,7 +61,7 @@ impl Files {
     /// What each of `environments` gets of `lock`, which lies in `dir`.
     pub(in crate::inventory) fn plan(
         &mut self,
-        lock: &Lock,
+        lock: Lock,
         dir: PathBuf,
         environments: &[Environment],
     ) -> Result<Vec<PlannedLock>, Error> {
@@ -72,10 +73,10 @@ impl Files {
             return Err(Error::new(ErrorKind::Usage, message)
                 .with_hint("give `--platform linux/amd64`, `linux/arm64` or `windows/amd64`"));
         }
-        let dir = Arc::new(dir);
+        let (lock, dir) = (Arc::new(lock), Arc::new(dir));
         let mut planned = Vec::new();
         for environment in environments {
-            let chosen = lock::choose(lock, environment);
+            let chosen = lock::choose(&lock, environment);
             let environment = Arc::new(environment.clone());
             let mut facts = LockFacts::new(lock.kind, (*environment).clone());
             facts.python = chosen.python.map(|chosen| chosen.version);
@@ -90,7 +91,7 @@ impl Files {
                     file: pick.file.clone(),
                     content: Content::None,
                 });
-                numbers.push(self.number(pick, lock, &dir, &environment));
+                numbers.push(self.number(pick, &lock, &dir, &environment));
             }
             planned.push(PlannedLock {
                 at: lock.at.clone(),
@@ -111,7 +112,7 @@ impl Files {
     fn number(
         &mut self,
         pick: Pick,
-        lock: &Lock,
+        lock: &Arc<Lock>,
         dir: &Arc<PathBuf>,
         environment: &Arc<Environment>,
     ) -> Option<usize> {
@@ -125,6 +126,7 @@ impl Files {
                 pick,
                 dir: Arc::clone(dir),
                 environment: Arc::clone(environment),
+                lock: Arc::clone(lock),
             });
         }
         Some(number)

@@ -1,7 +1,6 @@
 //! From a package of a lock file to its opened file.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use super::facts::{Content, NotRead};
 use super::files::Wanted;
@@ -13,7 +12,7 @@ use crate::inventory::leaf::Means;
 use crate::locator::Locator;
 use crate::problem::{Extent, Problem, ProblemKind};
 use crate::source::lock::{self, PickStatus, PickedFile};
-use crate::source::{self, Fetch, Fetched, Source};
+use crate::source::{self, Fetch, Source};
 
 /// How files of lock files are reached.
 #[derive(Debug, Clone, Copy)]
@@ -32,8 +31,6 @@ pub(in crate::inventory) struct Outcome {
     pub(super) content: Content,
     /// What an earlier run found in it.
     pub(super) kept: Option<Artifact>,
-    /// The file, where it lies elsewhere.
-    pub(super) fetched: Option<Arc<dyn Fetched>>,
 }
 
 impl Outcome {
@@ -44,7 +41,6 @@ impl Outcome {
             file: wanted.pick.file.clone(),
             content: Content::None,
             kept: None,
-            fetched: None,
         }
     }
 
@@ -76,18 +72,10 @@ pub(in crate::inventory) fn open(
         outcome.kept = Some(artifact);
         return (outcome, None, Vec::new());
     }
-    match bytes_of(&file, wanted, reach, means) {
-        Ok(Some((bytes, fetched))) => {
+    match source_of(&file, wanted, reach, means) {
+        Ok(Some(source)) => {
             outcome.content = Content::Read;
-            outcome.fetched = fetched;
-            let limits = means.budget.limits();
-            match source::recognise(bytes, wanted.at.clone(), &file.name, limits) {
-                Ok(source) => (outcome, Some(source), Vec::new()),
-                Err(error) => {
-                    let problem = problem(&wanted.at, ProblemKind::Io, error.to_string());
-                    (outcome.not_read(NotRead::Failed), None, vec![problem])
-                }
-            }
+            (outcome, Some(source), Vec::new())
         }
         Ok(None) => (outcome.not_read(NotRead::Offline), None, Vec::new()),
         Err(problem) => (outcome.not_read(NotRead::Failed), None, vec![problem]),
@@ -119,7 +107,7 @@ fn resolve(
         return Ok(false);
     };
     let candidates = fetch
-        .candidates(&pick.name, pick.index.as_deref())
+        .candidates(&pick.name, pick.index.as_deref(), &wanted.lock)
         .map_err(|error| problem(&wanted.at, ProblemKind::Io, in_full(&error)))?;
     if ask {
         let chosen = lock::choose_of_index(pick, &candidates, &wanted.environment);
@@ -147,31 +135,32 @@ fn resolve(
     Ok(true)
 }
 
-/// The bytes of a file, with the file where it lies elsewhere; none where no server may be asked.
-fn bytes_of(
+/// A file, opened; none where it is not on this machine and no server may be asked.
+fn source_of(
     file: &PickedFile,
     wanted: &Wanted,
     reach: Reach<'_>,
     means: &Means<'_>,
-) -> Result<Option<Opened>, Problem> {
+) -> Result<Option<Source>, Problem> {
     let address = file.url.as_deref().unwrap_or(&file.name);
+    let limits = means.budget.limits();
     if let Some(path) = local(address, &wanted.dir) {
-        let bytes = SharedBytes::open(&path).map_err(|error| {
+        let source = SharedBytes::open(&path)
+            .and_then(|bytes| source::recognise(bytes, wanted.at.clone(), &file.name, limits));
+        let source = source.map_err(|error| {
             let detail = format!("`{address}` could not be opened: {error}");
             problem(&wanted.at, ProblemKind::Io, detail)
         })?;
-        return Ok(Some((bytes, None)));
+        return Ok(Some(source));
     }
     let Some(fetch) = reach.fetch else {
         return Ok(None);
     };
-    let fetched = fetch
-        .open(file, means.budget.limits())
-        .map_err(|error| problem(&wanted.at, ProblemKind::Io, in_full(&error)))?;
-    Ok(Some((fetched.bytes(), Some(fetched))))
+    let source = fetch.open(file, wanted.at.clone(), limits);
+    source
+        .map(Some)
+        .map_err(|error| problem(&wanted.at, ProblemKind::Io, in_full(&error)))
 }
-
-type Opened = (SharedBytes, Option<Arc<dyn Fetched>>);
 
 /// What went wrong, and what to do about it.
 fn in_full(error: &Error) -> String {

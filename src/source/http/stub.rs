@@ -285,6 +285,29 @@ fn serve(
     reply.send(&mut stream, stop)
 }
 
+/// What a server of files answers: all of `file`, or the one range that is asked for.
+pub(crate) fn part(file: &[u8], seen: &Seen) -> Reply {
+    let len = file.len();
+    let asked = seen.header("range").and_then(|range| {
+        let (from, to) = range.strip_prefix("bytes=")?.split_once('-')?;
+        match (from.parse::<usize>(), to.parse::<usize>()) {
+            (Ok(from), Ok(to)) => Some((from, to.min(len - 1))),
+            (Ok(from), Err(_)) => Some((from, len - 1)),
+            (Err(_), Ok(last)) => Some((len.saturating_sub(last), len - 1)),
+            (Err(_), Err(_)) => None,
+        }
+    });
+    match asked {
+        None => Reply::new(200).body(file),
+        Some((from, _)) if from >= len => {
+            Reply::new(416).header("content-range", format!("bytes */{len}"))
+        }
+        Some((from, to)) => Reply::new(206)
+            .header("content-range", format!("bytes {from}-{to}/{len}"))
+            .body(&file[from..=to]),
+    }
+}
+
 /// Time that passes only where it is slept through, or by a step with each look at it.
 #[derive(Debug, Default)]
 pub(crate) struct TestClock {

@@ -8,6 +8,7 @@
 //! which is spooled. Protocol: RFC 9110, sections 13 (`If-Range`) and 14 (ranges).
 
 mod body;
+mod file;
 mod hash;
 mod refusal;
 mod slots;
@@ -17,9 +18,11 @@ mod tests;
 use std::fmt;
 use std::io::{self, Read};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use self::body::{Body, not_encoded, strong_etag};
+use self::file::State;
+pub use self::file::{RemoteFile, Verified};
 use self::refusal::Refusal;
 use self::slots::Slots;
 use super::credentials::Credentials;
@@ -27,9 +30,9 @@ use super::http::{Address, Http, HttpError, HttpErrorKind, Request, Response, co
 use super::lock::Hash;
 use super::oci::Access;
 use super::secret::Secret;
+use crate::Error;
 use crate::archive::{Fault, Ranges, SharedBytes, spool};
 use crate::limits::{Limits, read_capped};
-use crate::{Error, Extent, Locator, Problem, ProblemKind};
 
 /// Bytes at the end that are asked for first. The end record and most directories of zip archives are in them.
 const TAIL: u64 = 64 << 10;
@@ -51,70 +54,12 @@ impl Expected {
     }
 }
 
-/// Whether the hash of a file is the one that is stated.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Verified {
-    /// None is stated.
-    NotStated,
-    /// Not all of the file was read.
-    NotRead,
-    /// It is of an algorithm that is not taken here.
-    NotTaken,
-    /// It is.
-    Yes,
-    /// It is another one, this.
-    Differs(Hash),
-}
-
-impl Verified {
-    fn at_first(hash: Option<&Hash>) -> Self {
-        match hash {
-            None => Self::NotStated,
-            Some(hash) if hash::Sum::of(&hash.algorithm).is_none() => Self::NotTaken,
-            Some(_) => Self::NotRead,
-        }
-    }
-
-    fn of(found: Hash, state: &State) -> Self {
-        if state.hash.as_ref() == Some(&found) {
-            Self::Yes
-        } else {
-            Self::Differs(found)
-        }
-    }
-}
-
 /// Fetches files. Cloning is cheap, and clones share connections.
 #[derive(Debug, Clone)]
 pub struct Fetcher {
     http: Arc<Http>,
     credentials: Option<Arc<dyn Credentials>>,
     slots: Slots,
-}
-
-/// A file at an address, of which the end or all was read.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct RemoteFile {
-    /// Its bytes: fetched by ranges as they are read, or all of them.
-    pub bytes: SharedBytes,
-    /// Its name: the last part of the path, decoded.
-    pub name: String,
-    /// Its address, without what may be secret.
-    pub shown: String,
-    /// Why all of it was fetched, where the server gave no ranges.
-    pub whole: Option<String>,
-    state: Arc<State>,
-}
-
-/// What is known of a file, and what reading it has shown.
-#[derive(Debug)]
-struct State {
-    hash: Option<Hash>,
-    verified: Mutex<Verified>,
-    /// What ended a transfer for good: other transfers would wait for the same.
-    failed: OnceLock<Fault>,
 }
 
 /// A file on a server.
@@ -177,11 +122,6 @@ impl Fetcher {
         let fragment = address.take_fragment().unwrap_or_default();
         let named = || fragment.split('&').find_map(named_hash);
         let hash = expected.hash.clone().or_else(named);
-        let state = State {
-            verified: Mutex::new(Verified::at_first(hash.as_ref())),
-            hash,
-            failed: OnceLock::new(),
-        };
         let base = Request::get(address.as_str()).map_err(|error| Refusal::of_http(&error))?;
         let authorization = OnceLock::new();
         if let Some((user, password)) = login {
@@ -196,7 +136,7 @@ impl Fetcher {
             len: None,
             validator: None,
             etag: None,
-            state: Arc::new(state),
+            state: Arc::new(State::new(hash)),
         };
         remote.open(expected.size, limits)
     }
@@ -376,62 +316,13 @@ impl Ranges for Source {
 
     fn open(&self, range: Range<u64>) -> io::Result<Box<dyn Read + Send>> {
         let state = &self.0.state;
-        if let Some(fault) = state.failed.get() {
-            return Err(fault.clone().into());
+        if let Some(fault) = state.failed() {
+            return Err(fault.into());
         }
         match Body::range(&self.0, range, None) {
             Ok(body) => Ok(Box::new(body)),
             Err(refusal) => Err(state.fail(refusal).into()),
         }
-    }
-}
-
-impl State {
-    fn set(&self, verified: Verified) {
-        *self.verified.lock().unwrap_or_else(PoisonError::into_inner) = verified;
-    }
-
-    /// Ends all transfers of the file.
-    fn fail(&self, refusal: Refusal) -> Fault {
-        self.failed.get_or_init(|| refusal.into()).clone()
-    }
-}
-
-impl RemoteFile {
-    /// Bytes of it that were received so far, as far as they were of use.
-    pub fn received(&self) -> u64 {
-        if self.bytes.is_fetched() {
-            self.bytes.received()
-        } else {
-            self.bytes.len()
-        }
-    }
-
-    /// The hash that is stated for it.
-    pub fn hash(&self) -> Option<&Hash> {
-        self.state.hash.as_ref()
-    }
-
-    /// Whether that is its hash, as far as it was read by now. All of it was read where its bytes went through one
-    /// cursor from the first to the last.
-    pub fn verified(&self) -> Verified {
-        let verified = self.state.verified.lock();
-        verified.unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// The problem of a file whose hash is another one: nothing in it is what was meant.
-    pub fn problem(&self, at: &Locator) -> Option<Problem> {
-        let Verified::Differs(found) = self.verified() else {
-            return None;
-        };
-        let stated = self.hash()?;
-        let detail = format!("its hash is `{found}`, and `{stated}` is stated for it");
-        Some(Problem::new(
-            ProblemKind::ChecksumMismatch,
-            at.clone(),
-            Extent::Artifact,
-            detail,
-        ))
     }
 }
 

@@ -61,7 +61,7 @@ pub struct Wheel {
     pub requires: Vec<String>,
     /// Whether `WHEEL` says that it holds no libraries of one platform.
     pub pure: Option<bool>,
-    /// Members that `RECORD` does not list.
+    /// Members that `RECORD` does not list; of a wheel that is fetched, `RECORD` is not read.
     pub unrecorded: u64,
     /// Files that `RECORD` lists and the archive lacks.
     pub absent: u64,
@@ -138,6 +138,10 @@ impl Wheel {
         }
         if let Some(headers) = self.parsed(&dist_info, "WHEEL", limits, headers) {
             self.read_wheel(&dist_info, &headers);
+        }
+        // what it tells is not worth a request
+        if self.bytes.is_fetched() {
+            return;
         }
         let record = |bytes: &[u8]| Record::parse(bytes, limits);
         if let Some(record) = self.parsed(&dist_info, "RECORD", limits, record) {

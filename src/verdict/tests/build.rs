@@ -267,6 +267,7 @@ fn artifact(kind: ArtifactKind, input: &str) -> Input {
         packages: Vec::new(),
         libraries: Vec::new(),
         problems: Vec::new(),
+        fetched: None,
         image: None,
         lock: None,
         seen: Seen {
