@@ -39,25 +39,24 @@ pub(super) fn packages(lock: &Lock) -> Vec<String> {
 
 /// An edge as one text: `torch==2.9.1 from URL [extras] ; marker under extra gpu`.
 pub(super) fn edge(edge: &Dependency) -> String {
-    let mut text = edge.name.clone();
-    if let Some(version) = &edge.version {
-        text += &format!("=={version}");
-    }
-    if let Some(source) = &edge.source {
-        text += &format!(" from {source}");
-    }
-    if !edge.extras.is_empty() {
-        text += &format!(" [{}]", edge.extras.join(","));
-    }
-    if let Some(marker) = &edge.marker {
-        text += &format!(" ; {marker}");
-    }
-    match &edge.under {
-        Some(Under::Extra(extra)) => text += &format!(" under extra {extra}"),
-        Some(Under::Group(group)) => text += &format!(" under group {group}"),
-        None => {}
-    }
-    text
+    let part = |before: &str, part: &Option<String>| {
+        part.as_ref()
+            .map_or_else(String::new, |part| format!("{before}{part}"))
+    };
+    let extras = (!edge.extras.is_empty()).then(|| format!("[{}]", edge.extras.join(",")));
+    let under = edge.under.as_ref().map(|under| match under {
+        Under::Extra(extra) => format!("extra {extra}"),
+        Under::Group(group) => format!("group {group}"),
+    });
+    [
+        edge.name.clone(),
+        part("==", &edge.version),
+        part(" from ", &edge.source),
+        part(" ", &extras),
+        part(" ; ", &edge.marker),
+        part(" under ", &under),
+    ]
+    .concat()
 }
 
 pub(super) fn edges(edges: &[Dependency]) -> Vec<String> {
