@@ -90,14 +90,14 @@ fn version_5_is_read_with_environments_and_platforms() {
     assert_eq!(
         rows(&lock),
         [
-            row(21, "a 1.10 a-1.10-0.conda sha256:0a default linux-64"),
-            row(32, "n 1 n-1-0.conda md5:0c default linux-64,osx-arm64"),
-            row(32, "n 1 n-1-0.conda md5:0c test linux-64"),
+            row(22, "a 1.10 a-1.10-0.conda sha256:0a default linux-64"),
+            row(33, "n 1 n-1-0.conda md5:0c default linux-64,osx-arm64"),
+            row(33, "n 1 n-1-0.conda md5:0c test linux-64"),
             row(
-                41,
+                42,
                 "t 2.0+cu1 t-2.0+cu1-cp312-cp312-linux_x86_64.whl sha256:0d default linux-64"
             ),
-            row(46, "proj 0.1 - - default linux-64"),
+            row(47, "proj 0.1 - - default linux-64"),
         ]
     );
     assert_eq!(lock.packages[0].files[0].size, Some(12));
@@ -164,16 +164,16 @@ fn version_7_tells_machines_of_one_subdir_apart() {
         rows(&lock),
         [
             row(
-                23,
+                24,
                 "torch 2 torch-2-cuda_0.conda sha256:0a default linux-64 gpu"
             ),
             row(
-                25,
+                26,
                 "torch 2 torch-2-cpu_0.conda sha256:0b default linux-64 cpu"
             ),
-            row(27, "torch 2 torch-2-cpu_0.conda sha256:0c default win-64"),
-            row(29, "probe - - - default linux-64 gpu"),
-            row(33, "six 1 six-1-py3-none-any.whl sha256:0d default win-64"),
+            row(28, "torch 2 torch-2-cpu_0.conda sha256:0c default win-64"),
+            row(30, "probe - - - default linux-64 gpu"),
+            row(34, "six 1 six-1-py3-none-any.whl sha256:0d default win-64"),
         ]
     );
     assert_eq!(lock.packages[3].origin, Origin::Directory(".".into()));

@@ -85,7 +85,8 @@ fn pinned(head: &str, line: u32) -> Result<Pinned, String> {
     let specifiers = specifiers.strip_prefix('(').map_or(specifiers, |inner| {
         inner.strip_suffix(')').unwrap_or(specifiers)
     });
-    match exact(specifiers)? {
+    let whole = |what| format!("{} is no requirement: {what}", quoted(&shown(head)));
+    match exact(specifiers).map_err(whole)? {
         Some(version) => Ok(Pinned::To(Box::new(Locked::new(name, Some(version), line)))),
         None => Ok(Pinned::Not(name.to_owned())),
     }

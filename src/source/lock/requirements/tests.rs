@@ -210,7 +210,7 @@ fn included_files_have_the_line_of_the_option() {
         details(&lock),
         [
             "line 2: `other.txt`, line 4: pip knows no option `--frob`",
-            "line 2: `sub/base.txt`, line 3: `==` is no range of versions",
+            "line 2: `sub/base.txt`, line 3: `d==` is no requirement: `==` is no range of versions",
         ]
     );
 }
@@ -317,7 +317,7 @@ fn a_text_of_which_nothing_is_understood_is_refused() {
     let error = read("Dear all,\nhello!\n", &at(), &|_| None).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "requirements.txt: line 1: `Dear all,` is no range of versions"
+        "requirements.txt: line 1: `Dear all,` is no requirement: `all` is no range of versions"
     );
     assert!(read("", &at(), &|_| None).unwrap().packages.is_empty());
 }
