@@ -27,22 +27,22 @@ fn a_flat_list_is_filtered_by_every_condition() {
     };
     add("always", 1, &|_| ());
     add("windows", 2, &|p| {
-        p.condition.marker = Some("sys_platform == 'win32'".to_owned())
+        p.condition.marker = Some("sys_platform == 'win32'".to_owned());
     });
     add("gpu", 3, &|p| {
-        p.condition.marker = Some("'gpu' in extras".to_owned())
+        p.condition.marker = Some("'gpu' in extras".to_owned());
     });
     add("cuda", 4, &|p| p.condition.extras = vec!["GPU".to_owned()]);
     add("main", 5, &|p| {
-        p.condition.groups = vec!["main".to_owned(), "x".to_owned()]
+        p.condition.groups = vec!["main".to_owned(), "x".to_owned()];
     });
     add("dev", 6, &|p| p.condition.groups = vec!["dev".to_owned()]);
     add("optional", 7, &|p| p.condition.optional = true);
     add("here", 8, &|p| {
-        p.condition.subdirs = vec!["linux-64".to_owned()]
+        p.condition.subdirs = vec!["linux-64".to_owned()];
     });
     add("there", 9, &|p| {
-        p.condition.subdirs = vec!["win-64".to_owned()]
+        p.condition.subdirs = vec!["win-64".to_owned()];
     });
     let (names, problems) = picked(&lock, &linux());
     assert_eq!(names, ["always 1", "main 1", "here 1"]);
