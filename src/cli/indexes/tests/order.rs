@@ -2,8 +2,11 @@
 
 use super::*;
 
+/// The main index that a place names, and how a machine gets it.
+type Place = (&'static str, fn(Machine) -> Machine);
+
 /// Everything that can name a main index, the first one first.
-fn crowded() -> Vec<(&'static str, fn(Machine) -> Machine)> {
+fn crowded() -> Vec<Place> {
     vec![
         ("https://uvdefault.example", |m| {
             m.set("UV_DEFAULT_INDEX", "https://uvdefault.example")

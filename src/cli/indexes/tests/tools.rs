@@ -201,8 +201,10 @@ fn pip_is_asked_last_and_not_for_nothing() {
         );
     }
     let machine = Machine::new().pip(HELP);
-    let mut offline = IndexOptions::default();
-    offline.offline = true;
+    let offline = IndexOptions {
+        offline: true,
+        ..IndexOptions::default()
+    };
     let config = machine.resolve(&offline, None, None).unwrap();
     assert!(config.offline && config.indexes.is_empty() && machine.asked.borrow().is_empty());
 }

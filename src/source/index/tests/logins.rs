@@ -153,11 +153,11 @@ fn login(config: &IndexConfig, url: &str) -> Option<String> {
     Some(String::from_utf8(pair).unwrap())
 }
 
-fn given(user: &str, password: &str) -> Option<IndexLogin> {
-    Some(IndexLogin {
+fn given(user: &str, password: &str) -> IndexLogin {
+    IndexLogin {
         user: user.to_owned(),
         password: Some(Secret::new(password)),
-    })
+    }
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn the_address_counts_before_netrc_and_netrc_before_the_environment() {
         netrc("machine b.example login n password n\nmachine B.EXAMPLE login n password last");
     let simple = |address: &str| {
         let mut spec = IndexSpec::simple(address, "the test");
-        spec.login = given("e", "e");
+        spec.login = Some(given("e", "e"));
         spec
     };
     let mut config = IndexConfig::new(vec![
