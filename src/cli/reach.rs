@@ -25,7 +25,8 @@ fn servers(_: &mut ScanOptions, network: &Network) -> Result<(), Error> {
     if !network.plain_http && network.ca_file.is_none() {
         return Ok(());
     }
-    let message = "`--plain-http` and `--ca-file` are about servers, which this build of smgate does not ask";
+    let message =
+        "`--plain-http` and `--ca-file` are about servers, which this build of smgate does not ask";
     Err(Error::new(ErrorKind::Usage, message)
         .with_hint("build it with the feature `registry`, which is on by default"))
 }

@@ -245,7 +245,11 @@ pub struct Hidden {
 impl Artifact {
     /// Whether nothing of it could be read.
     pub fn is_unread(&self) -> bool {
-        self.seen.files == 0 && self.seen.left_out == 0 && !self.problems.is_empty()
+        // a lock file says what is installed, read or not
+        self.lock.is_none()
+            && self.seen.files == 0
+            && self.seen.left_out == 0
+            && !self.problems.is_empty()
     }
 }
 

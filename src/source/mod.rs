@@ -293,7 +293,7 @@ fn open_url(spec: &SourceSpec, index: usize, options: &mut OpenOptions) -> Resul
 /// What the server does not give of it.
 #[cfg(feature = "registry")]
 pub fn recognise_remote(file: RemoteFile, at: Locator, limits: &Limits) -> Result<Source, Error> {
-    let source = file::recognise(file.bytes.clone(), at, &file.name, limits).map_err(|error| {
+    let source = recognise(file.bytes.clone(), at, &file.name, limits).map_err(|error| {
         let fault = Fault::of(&error);
         Error::new(ErrorKind::Input, fault.detail).with_hint(fault.kind.hint())
     })?;

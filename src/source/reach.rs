@@ -1,7 +1,7 @@
 //! Files at addresses and the package indexes of the user, by HTTP.
 
-use std::fmt;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::fetch::Fetch;
@@ -87,9 +87,8 @@ impl Fetch for Servers {
         lock: &Lock,
     ) -> Result<Vec<Candidate>, Error> {
         let files = self.indexes(Some(lock))?.files(name, index);
-        let files = files.map_err(|error| {
-            Error::new(ErrorKind::Input, error.message).with_hint(error.hint)
-        })?;
+        let files = files
+            .map_err(|error| Error::new(ErrorKind::Input, error.message).with_hint(error.hint))?;
         let candidates = files.into_iter().map(|file| {
             let mut candidate = Candidate::new(file.name);
             candidate.url = Some(file.url);
