@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::locator::Locator;
 use crate::problem::Problem;
 
+use super::nested::Described;
 use super::{Artifact, ArtifactKind, Library, Package, Seen};
 
 /// An artifact on the way.
@@ -19,6 +20,8 @@ pub(super) struct Draft {
 pub(super) enum Found {
     Library(Box<Library>, Option<Arc<Package>>),
     Package(Arc<Package>),
+    /// That the input is a conda package, and which.
+    Conda(Box<Described>),
     Digest(String),
     Seen(Seen),
 }
@@ -40,6 +43,7 @@ impl Draft {
                 libraries: Vec::new(),
                 problems: Vec::new(),
                 seen: Seen::default(),
+                conda: None,
                 image: None,
             },
             packages: BTreeSet::new(),
@@ -55,6 +59,14 @@ impl Draft {
             }
             Found::Package(package) => {
                 self.packages.insert(Package::clone(&package));
+            }
+            Found::Conda(described) => {
+                artifact.kind = ArtifactKind::Conda;
+                artifact.name = Some(described.name);
+                artifact.version = Some(described.version);
+                artifact.platforms = described.platforms;
+                artifact.other_platforms = described.other_platform.into_iter().collect();
+                artifact.conda = Some(Box::new(described.facts));
             }
             Found::Digest(hex) => artifact.sha256 = Some(hex),
             Found::Seen(seen) => artifact.seen.add(seen),

@@ -4,6 +4,7 @@
 //! facts only; what they mean for a target is `verdict`. An inventory can be written as JSON and judged
 //! later (`document`).
 
+mod conda;
 mod document;
 mod draft;
 #[cfg(test)]
@@ -16,6 +17,7 @@ mod own;
 mod plan;
 mod problems;
 mod progress;
+mod run;
 mod scan;
 mod squash;
 mod stream;
@@ -33,6 +35,7 @@ use crate::source;
 use crate::tables::Origin;
 
 pub use crate::source::Manager;
+pub use conda::{BuildClaim, CondaFacts};
 pub use document::{SCHEMA, from_json, to_json};
 pub use progress::{Counts, Progress};
 pub use scan::{ScanOptions, scan, scan_with};
@@ -91,6 +94,8 @@ impl Inventory {
 pub enum ArtifactKind {
     /// A Python wheel.
     Wheel,
+    /// A conda package.
+    Conda,
     /// A source distribution, which holds no built code.
     Sdist,
     /// A file by itself.
@@ -105,6 +110,7 @@ impl ArtifactKind {
     /// Every kind.
     pub const ALL: &[Self] = &[
         Self::Wheel,
+        Self::Conda,
         Self::Sdist,
         Self::File,
         Self::Directory,
@@ -115,6 +121,7 @@ impl ArtifactKind {
     pub const fn id(self) -> &'static str {
         match self {
             Self::Wheel => "wheel",
+            Self::Conda => "conda",
             Self::Sdist => "sdist",
             Self::File => "file",
             Self::Directory => "directory",
@@ -131,15 +138,16 @@ pub struct Artifact {
     pub input: String,
     /// What it is.
     pub kind: ArtifactKind,
-    /// The distribution's name, of a wheel or an sdist.
+    /// The package's name, of a wheel, a conda package or an sdist.
     pub name: Option<String>,
-    /// The distribution's version, of a wheel or an sdist.
+    /// The package's version, of a wheel, a conda package or an sdist.
     pub version: Option<String>,
     /// SHA-256 of the file in hexadecimal; a directory has none.
     pub sha256: Option<String>,
-    /// The platforms that its tags name; empty where it is for any, or has no tags.
+    /// The platforms that its tags name, or the `subdir` of a conda package; empty where it is for any, or has no
+    /// tags. A conda package for any platform has those that its libraries are for, by their directories.
     pub platforms: Vec<Platform>,
-    /// Platform tags that no target can have, `linux_riscv64`.
+    /// Platform tags that no target can have, `linux_riscv64`; of a conda package `linux-riscv64`.
     pub other_platforms: Vec<String>,
     /// All its platform tags as written, sorted, `manylinux_2_28_x86_64`; empty where it has no tags.
     pub platform_tags: Vec<String>,
@@ -153,6 +161,8 @@ pub struct Artifact {
     pub problems: Vec<Problem>,
     /// How much was looked at.
     pub seen: Seen,
+    /// What it says of itself as a conda package, where it is one and could be asked.
+    pub conda: Option<Box<CondaFacts>>,
     /// What it is as an image, where it is one.
     pub image: Option<Box<ImageFacts>>,
 }
@@ -238,7 +248,7 @@ pub struct Package {
     pub name: String,
     /// Its version.
     pub version: Option<String>,
-    /// What installed it; nothing for a file that is a package, which is not installed.
+    /// What installed it, or would; nothing for a wheel and an sdist that are not installed.
     pub manager: Option<Manager>,
 }
 

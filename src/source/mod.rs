@@ -5,6 +5,7 @@
 //! nothing of device code or of policies. Nothing is installed, imported or unpacked to disk.
 
 mod bounded;
+pub mod conda;
 mod daemon;
 mod dir;
 mod file;
@@ -24,6 +25,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
+pub use conda::Conda;
 pub use daemon::{Daemon, Daemons, Endpoint};
 pub use dir::{Dir, DirFile};
 pub(crate) use file::is_named_wheel;
@@ -54,6 +56,8 @@ use crate::{Error, ErrorKind, Locator, MemberName, Problem};
 pub enum Source {
     /// A wheel.
     Wheel(Wheel),
+    /// A conda package.
+    Conda(Conda),
     /// A source distribution, which holds no device code before it is built.
     Sdist(Sdist),
     /// A directory, a virtual environment for one.
@@ -78,6 +82,7 @@ impl Source {
             Self::Images { at, .. } => at,
             Self::ImageStream(stream) => &stream.at,
             Self::Wheel(wheel) => &wheel.at,
+            Self::Conda(conda) => &conda.at,
             Self::Sdist(sdist) => &sdist.at,
             Self::Dir(dir) => &dir.at,
             Self::File(file) => &file.at,
@@ -88,6 +93,7 @@ impl Source {
     pub fn problems(&self) -> &[Problem] {
         match self {
             Self::Wheel(wheel) => &wheel.problems,
+            Self::Conda(conda) => &conda.problems,
             Self::Dir(dir) => &dir.problems,
             Self::Sdist(_) | Self::File(_) | Self::Images { .. } | Self::ImageStream(_) => &[],
         }
@@ -149,14 +155,17 @@ pub fn open(spec: &SourceSpec, index: usize, options: &mut OpenOptions) -> Resul
         SpecKind::Podman => {
             return images::open_daemon(spec, &options.daemons.podman, index, options);
         }
-        SpecKind::Bare | SpecKind::Wheel | SpecKind::File | SpecKind::Dir => {}
+        SpecKind::Bare | SpecKind::Wheel | SpecKind::Conda | SpecKind::File | SpecKind::Dir => {}
     }
     let path = spec.path();
     let at = Locator::root(index, shown(path));
     let metadata = fs::metadata(path).map_err(|error| cannot_open(path, error))?;
     let bare = spec.kind() == SpecKind::Bare;
     if metadata.is_dir() {
-        if matches!(spec.kind(), SpecKind::Wheel | SpecKind::File) {
+        if matches!(
+            spec.kind(),
+            SpecKind::Wheel | SpecKind::Conda | SpecKind::File
+        ) {
             return Err(wrong_kind(spec, "a directory"));
         }
         if bare && let Some(images) = images::in_dir(path, &at, options) {
@@ -181,6 +190,7 @@ pub fn open(spec: &SourceSpec, index: usize, options: &mut OpenOptions) -> Resul
     let limits = &options.limits;
     match spec.kind() {
         SpecKind::Wheel => Ok(Source::Wheel(Wheel::from_bytes(bytes, at, &name, limits))),
+        SpecKind::Conda => file::conda(bytes, at, &name, limits).map(Source::Conda),
         SpecKind::File => PlainFile::open(bytes, at).map(Source::File),
         _ => file::recognise(bytes, at, &name, limits),
     }
@@ -196,7 +206,9 @@ fn wrong_kind(spec: &SourceSpec, what: &str) -> Error {
     let path = shown(spec.path());
     Error::new(ErrorKind::Input, format!("`{path}` is {what}")).with_hint(match spec.kind() {
         SpecKind::Dir => format!("leave out `dir:`: `{path}` is recognised by its content"),
-        SpecKind::Wheel | SpecKind::File => "use `dir:PATH` for a directory".to_owned(),
+        SpecKind::Wheel | SpecKind::Conda | SpecKind::File => {
+            "use `dir:PATH` for a directory".to_owned()
+        }
         _ => "name a file or a directory".to_owned(),
     })
 }

@@ -25,6 +25,8 @@ pub(super) enum SpecKind {
     Bare,
     /// `wheel:`
     Wheel,
+    /// `conda:`
+    Conda,
     /// `file:`
     File,
     /// `dir:`
@@ -58,14 +60,14 @@ impl SpecKind {
             #[cfg(feature = "registry")]
             Self::Registry => false,
             Self::Docker | Self::Podman | Self::Stdin => false,
-            Self::Bare | Self::Wheel | Self::File | Self::Dir => true,
+            Self::Bare | Self::Wheel | Self::Conda | Self::File | Self::Dir => true,
             Self::OciDir | Self::OciArchive | Self::DockerArchive => true,
         }
     }
 }
 
 /// What can be named.
-const SUPPORTED: &str = "name a path, `wheel:PATH`, `dir:PATH`, `file:PATH`, `oci-dir:PATH[:TAG]`, `oci-archive:PATH[:TAG]`, `docker-archive:PATH[:NAME]`, `registry:IMAGE`, `docker:IMAGE`, `podman:IMAGE`, or `-`";
+const SUPPORTED: &str = "name a path, `wheel:PATH`, `conda:PATH`, `dir:PATH`, `file:PATH`, `oci-dir:PATH[:TAG]`, `oci-archive:PATH[:TAG]`, `docker-archive:PATH[:NAME]`, `registry:IMAGE`, `docker:IMAGE`, `podman:IMAGE`, or `-`";
 
 impl SourceSpec {
     /// Understands an argument. Whether it exists and what it is turns out when it is opened.
@@ -219,6 +221,7 @@ fn image_ends(text: &str) -> impl Iterator<Item = usize> + Clone {
 fn known(scheme: &str, text: &str) -> Result<SpecKind, Error> {
     let hint = match scheme {
         "wheel" => return Ok(SpecKind::Wheel),
+        "conda" => return Ok(SpecKind::Conda),
         "file" => return Ok(SpecKind::File),
         "dir" => return Ok(SpecKind::Dir),
         "oci-dir" => return Ok(SpecKind::OciDir),
@@ -235,7 +238,6 @@ fn known(scheme: &str, text: &str) -> Result<SpecKind, Error> {
         "docker" => return Ok(SpecKind::Docker),
         "podman" => return Ok(SpecKind::Podman),
         "http" | "https" => "download the file and name it".to_owned(),
-        "conda" => "unpack the package and name the directory".to_owned(),
         "oci" => "write `oci-dir:` for a directory, `oci-archive:` for a file".to_owned(),
         "docker-daemon" => "write `docker:IMAGE`".to_owned(),
         #[cfg(not(feature = "registry"))]

@@ -171,7 +171,9 @@ pub(super) fn unopened(artifact: &Artifact) -> Option<Finding> {
     let nothing_seen = match artifact.kind {
         ArtifactKind::File => unopened > 0,
         ArtifactKind::Directory => unopened > 0 && unopened == files,
-        ArtifactKind::Wheel | ArtifactKind::Sdist | ArtifactKind::Image => false,
+        ArtifactKind::Wheel | ArtifactKind::Conda | ArtifactKind::Sdist | ArtifactKind::Image => {
+            false
+        }
     };
     nothing_seen.then(|| {
         let message = "it is or holds a compressed archive of a kind that is not opened: what is in it was not judged";

@@ -4,6 +4,7 @@
 //! `fatbins` are sums for readers; `classes` holds what a verdict needs and is what is read back, if the sums
 //! agree with it.
 
+mod conda;
 mod consistent;
 mod image;
 mod read;
@@ -19,6 +20,7 @@ use crate::escape::in_json;
 use crate::tables::Origin;
 
 use super::Inventory;
+use conda::CondaForm;
 use image::ImageForm;
 
 /// The name of the form.
@@ -53,6 +55,8 @@ struct ArtifactForm {
     python_tags: Vec<String>,
     packages: Vec<PackageForm>,
     files: SeenForm,
+    #[serde(default)]
+    conda: Option<CondaForm>,
     #[serde(flatten)]
     image: ImageForm,
     libraries: Vec<LibraryForm>,

@@ -11,6 +11,7 @@ use crate::locator::Locator;
 use crate::platform::Platform;
 use crate::problem::{Extent, Problem, ProblemKind};
 
+use super::conda::CondaForm;
 use super::consistent;
 use super::{ArtifactForm, ClassForm, ClassImage, LibraryForm, PackageForm, ProblemForm};
 
@@ -32,6 +33,12 @@ impl ArtifactForm {
             ArtifactKind::Image => Some(Box::new(self.image.into_facts()?)),
             _ => None,
         };
+        let conda = match kind {
+            ArtifactKind::Conda => self.conda.map(CondaForm::into_facts).transpose(),
+            _ => Ok(None),
+        };
+        let conda =
+            conda.map_err(|what| format!("`conda` of artifact `{}`: {what}", self.input))?;
         let layers = image.as_ref().map(|image| image.layers.as_slice());
         let layers = layers.unwrap_or_default();
         let libraries = self
@@ -70,6 +77,7 @@ impl ArtifactForm {
             libraries,
             problems: problems.collect::<Result<_, _>>()?,
             seen,
+            conda: conda.map(Box::new),
             image,
             packages,
             input: self.input,

@@ -7,6 +7,7 @@ use crate::device::{ImageKind, ImageTally};
 use crate::inventory::{Artifact, Code, Library, Package};
 use crate::problem::Problem;
 
+use super::conda::CondaForm;
 use super::image::ImageForm;
 use super::{
     ArtifactForm, ClassForm, ClassImage, HeaderForm, ImageSum, LibraryForm, PackageForm,
@@ -31,6 +32,7 @@ impl From<&Artifact> for ArtifactForm {
                 with_device_code: artifact.seen.with_device_code,
                 unopened: artifact.seen.unopened,
             },
+            conda: artifact.conda.as_deref().map(CondaForm::from),
             image: ImageForm::new(artifact.image.as_deref()),
             libraries: artifact
                 .libraries
