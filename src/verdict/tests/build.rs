@@ -267,6 +267,7 @@ fn artifact(kind: ArtifactKind, input: &str) -> Input {
         packages: Vec::new(),
         libraries: Vec::new(),
         problems: Vec::new(),
+        conda: None,
         image: None,
         seen: Seen {
             files: 10,
