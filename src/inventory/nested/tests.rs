@@ -192,7 +192,8 @@ fn what_stands_before_the_damage_is_found() {
     .concat()));
     let cut = input("", "p-1.0-cuda129_0.tar.bz2", &whole[..whole.len() - 1000]);
     assert_eq!(cut.kind, ArtifactKind::Conda);
-    assert_eq!(kinds(&cut), [ProblemKind::Truncated]);
+    // the member and the rest of the archive
+    assert_eq!(kinds(&cut), [ProblemKind::Truncated; 2]);
     assert_eq!(paths(&cut), ["lib/a.so"]);
 }
 
@@ -354,8 +355,9 @@ fn archives_are_opened_to_a_depth() {
     let found = in_dir(&name, &bytes, limits(3));
     assert_eq!(found.libraries.len(), 0);
     assert_eq!(kinds(&found), [ProblemKind::LimitExceeded]);
-    // whatever the limit, so that the stack ends never
-    for level in 4..100 {
+    // whatever the limit, so that the stack never ends
+    (bytes, name) = (b"text".to_vec(), "text".to_owned());
+    for level in 0..66 {
         bytes = gzip(&tar(&[(&name, &bytes)]));
         name = format!("{level}.tar.gz");
     }
@@ -368,7 +370,8 @@ fn an_archive_that_unpacks_to_too_much_is_a_limit() {
     let zeros = vec![0; 80 << 20];
     let bomb = zstd(&tar(&[("zeros", &zeros)]));
     let found = in_dir("x.tar.zst", &bomb, Limits::default());
-    assert_eq!(kinds(&found), [ProblemKind::LimitExceeded]);
+    // the member and the rest of the archive
+    assert_eq!(kinds(&found), [ProblemKind::LimitExceeded; 2]);
 }
 
 #[test]
