@@ -1,18 +1,22 @@
 //! Compressed streams: which one some bytes are, and what they unpack to.
 //!
 //! Responsible for reading a stream to its very end: gzip streams of several members (RFC 1952, section 2.2;
-//! pigz and bgzip write such) and zstd streams of several frames with skippable ones between them (RFC 8878,
-//! section 3.1; zstd:chunked is one). A reader that stops after the first would see a part of a layer and no error.
+//! pigz and bgzip write such), bzip2 files of several streams (pbzip2 and lbzip2 write such) and zstd streams of
+//! several frames with skippable ones between them (RFC 8878, section 3.1; zstd:chunked is one). A reader that stops
+//! after the first would see a part of a layer or a package and no error.
 
 use std::io::{self, BufRead, Read};
 
+use bzip2::bufread::MultiBzDecoder;
 use flate2::bufread::MultiGzDecoder;
 
 use super::Kind;
 use super::fault::Fault;
 use crate::ProblemKind;
+use crate::limits::LimitHit;
 
-/// The largest window that a zstd frame may ask for, as a power of two: 128 MiB, what `zstd --long` asks for.
+/// The largest window that a zstd frame may ask for, as a power of two: 128 MiB, what `zstd --long` and level 22 ask
+/// for, which conda packages are made with.
 const WINDOW_LOG_MAX: u32 = 27;
 
 /// A stream behind its first bytes, which were looked at.
@@ -73,6 +77,7 @@ pub fn decoder<'r>(
 ) -> Result<Box<dyn Read + Send + 'r>, Fault> {
     match kind {
         Kind::Gzip => Ok(Box::new(MultiGzDecoder::new(packed))),
+        Kind::Bzip2 => Ok(Box::new(MultiBzDecoder::new(packed))),
         Kind::Zstd => {
             let start = || {
                 let mut decoder = zstd::stream::read::Decoder::with_buffer(packed)?;
@@ -80,12 +85,45 @@ pub fn decoder<'r>(
                 Ok(decoder)
             };
             let decoder = start().map_err(|error: io::Error| Fault::of(&error))?;
-            Ok(Box::new(decoder))
+            Ok(Box::new(Zstd(decoder)))
         }
         other => Err(Fault::new(
             ProblemKind::UnsupportedCompression,
             format!("this {} is not unpacked", other.name()),
         )),
+    }
+}
+
+/// A zstd decoder that says what is wrong: its errors are texts alone.
+struct Zstd<R: BufRead>(zstd::stream::read::Decoder<'static, R>);
+
+impl<R: BufRead> Read for Zstd<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buf).map_err(|error| {
+            // what the reader below met, or the end of the stream
+            let below = error.raw_os_error().is_some()
+                || error.kind() != io::ErrorKind::Other
+                || LimitHit::of(&error).is_some()
+                || error
+                    .get_ref()
+                    .is_some_and(<dyn std::error::Error + Send + Sync>::is::<Fault>);
+            if below {
+                return error;
+            }
+            let text = error.to_string();
+            // ZSTD_error_frameParameter_windowTooLarge
+            let fault = if text.contains("requires too much memory") {
+                let most = 1_u64 << WINDOW_LOG_MAX;
+                let detail = format!("its zstd window is larger than {most} bytes");
+                Fault::new(ProblemKind::LimitExceeded, detail)
+            } else {
+                Fault::new(
+                    ProblemKind::CorruptData,
+                    format!("its zstd data is damaged: {text}"),
+                )
+            };
+            fault.into()
+        })
     }
 }
 
@@ -105,6 +143,12 @@ mod tests {
         encoder.finish().unwrap()
     }
 
+    fn bzip2(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
     fn unpack(kind: Kind, packed: &[u8]) -> io::Result<Vec<u8>> {
         Ok(read_capped(decoder(kind, packed)?, 1 << 20)?.0)
     }
@@ -113,6 +157,13 @@ mod tests {
     fn reads_all_members_of_a_gzip_stream() {
         let packed = [gzip(b"one "), gzip(b""), gzip(b"two")].concat();
         assert_eq!(unpack(Kind::Gzip, &packed).unwrap(), b"one two");
+    }
+
+    #[test]
+    fn reads_all_streams_of_a_bzip2_file() {
+        let packed = [bzip2(b"one "), bzip2(b""), bzip2(b"two")].concat();
+        assert_eq!(Kind::sniff(&packed), Some(Kind::Bzip2));
+        assert_eq!(unpack(Kind::Bzip2, &packed).unwrap(), b"one two");
     }
 
     #[test]
@@ -131,7 +182,11 @@ mod tests {
     #[test]
     fn a_stream_that_is_cut_or_goes_on_as_something_else_is_an_error() {
         let zstd = zstd::encode_all(&[7; 1000][..], 3).unwrap();
-        for (kind, packed) in [(Kind::Gzip, gzip(&[7; 1000])), (Kind::Zstd, zstd)] {
+        for (kind, packed) in [
+            (Kind::Gzip, gzip(&[7; 1000])),
+            (Kind::Bzip2, bzip2(&[7; 1000])),
+            (Kind::Zstd, zstd),
+        ] {
             for cut in 1..packed.len() {
                 assert!(
                     unpack(kind, &packed[..cut]).is_err(),
@@ -147,9 +202,33 @@ mod tests {
     fn refuses_a_window_that_is_too_large() {
         // RFC 8878, 3.1.1.1: no single segment, window descriptor with exponent 18 (2^28) and mantissa 0
         let frame = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 18 << 3, 0x01, 0x00, 0x00];
-        assert!(unpack(Kind::Zstd, &frame).is_err());
+        let fault = Fault::of(&unpack(Kind::Zstd, &frame).unwrap_err());
+        assert_eq!(fault.kind, ProblemKind::LimitExceeded);
+        assert_eq!(
+            fault.detail,
+            "its zstd window is larger than 134217728 bytes"
+        );
         let fits = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 17 << 3, 0x01, 0x00, 0x00];
         assert_eq!(unpack(Kind::Zstd, &fits).unwrap(), b"");
+    }
+
+    #[test]
+    fn damaged_zstd_data_is_told_from_what_the_reader_below_meets() {
+        let mut packed = zstd::encode_all(&[7; 1000][..], 3).unwrap();
+        // the type of the block: 3 is reserved
+        packed[6] |= 6;
+        packed[7] |= 6;
+        let fault = Fault::of(&unpack(Kind::Zstd, &packed).unwrap_err());
+        assert_eq!(fault.kind, ProblemKind::CorruptData, "{fault}");
+        struct Broken;
+        impl Read for Broken {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(Fault::new(ProblemKind::Network, "gone").into())
+            }
+        }
+        let reader = decoder(Kind::Zstd, io::BufReader::new(Broken)).unwrap();
+        let fault = Fault::of(&read_capped(reader, 10).unwrap_err());
+        assert_eq!(fault.kind, ProblemKind::Network);
     }
 
     #[test]

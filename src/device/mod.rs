@@ -27,7 +27,7 @@ pub use owner::Recognise;
 pub use payload::Coding;
 pub use report::{DeviceProblem, DeviceReport, Scanned};
 pub use scan::Scanner;
-pub use sniff::{SNIFF_LEN, worth_scanning};
+pub use sniff::{SNIFF_LEN, is_loaded, worth_scanning};
 
 /// Bytes of the beginning of a file that are kept: the headers of a file that is no longer never need a second look.
 pub const KEPT_WHOLE: u64 = host::HEAD;

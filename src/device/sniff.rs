@@ -1,5 +1,7 @@
 //! Whether a file is worth scanning, from its first bytes and its name.
 
+use super::fatbin::{MAGIC, OLD_MAGIC};
+use super::host::HostFormat;
 use super::ptx;
 
 /// Bytes that [`worth_scanning`] looks at, at most.
@@ -17,6 +19,16 @@ pub fn worth_scanning(name: &str, head: &[u8]) -> bool {
         || !is_text(head)
         // a program or a document may quote PTX; a module begins with its directives
         || ptx::parse_head(head).is_ok()
+}
+
+/// Whether the file that begins with `head` is one that a loader takes as it is: a program, a library, an archive of
+/// objects, or device code. Such a file may have what looks like another format in places that no loader looks at.
+pub fn is_loaded(head: &[u8]) -> bool {
+    HostFormat::of(head) != HostFormat::Raw
+        // a cubin
+        || head.starts_with(b"\x7fELF")
+        || head.starts_with(&MAGIC)
+        || head.starts_with(&OLD_MAGIC)
 }
 
 /// Whether a file is named as PTX.

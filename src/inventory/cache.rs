@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use super::scan::hex;
+use super::run::hex;
 use super::{Artifact, Inventory, from_json, to_json};
 use crate::source::lock::Hash;
 use crate::source::read_named;

@@ -8,6 +8,7 @@ use crate::problem::Problem;
 #[cfg(feature = "registry")]
 use crate::source::remote::RemoteFile;
 
+use super::nested::Described;
 use super::{Artifact, ArtifactKind, Library, Package, Seen};
 
 /// An artifact on the way.
@@ -24,6 +25,8 @@ pub(super) struct Draft {
 pub(super) enum Found {
     Library(Box<Library>, Option<Arc<Package>>),
     Package(Arc<Package>),
+    /// That the input is a conda package, and which.
+    Conda(Box<Described>),
     Digest(String),
     Seen(Seen),
 }
@@ -46,6 +49,7 @@ impl Draft {
                 problems: Vec::new(),
                 seen: Seen::default(),
                 fetched: None,
+                conda: None,
                 image: None,
                 lock: None,
             },
@@ -64,6 +68,14 @@ impl Draft {
             }
             Found::Package(package) => {
                 self.packages.insert(Package::clone(&package));
+            }
+            Found::Conda(described) => {
+                artifact.kind = ArtifactKind::Conda;
+                artifact.name = Some(described.name);
+                artifact.version = Some(described.version);
+                artifact.platforms = described.platforms;
+                artifact.other_platforms = described.other_platform.into_iter().collect();
+                artifact.conda = Some(Box::new(described.facts));
             }
             Found::Digest(hex) => artifact.sha256 = Some(hex),
             Found::Seen(seen) => artifact.seen.add(seen),

@@ -68,15 +68,21 @@ fn a_library_with_the_checksum_of_a_tar_header_is_scanned() {
 }
 
 #[test]
-fn device_code_in_a_tar_archive_is_found_and_other_tars_are_not_opened() {
+fn what_follows_no_header_of_a_tar_archive_is_a_problem() {
     let mut header = vec![0; 512];
     header[..4].copy_from_slice(b"a.so");
-    let tar = with_tar_checksum(header);
-    let found = alone("libs.tar", &[tar.clone(), library()].concat());
+    let size = format!("{:011o}", library().len());
+    header[124..135].copy_from_slice(size.as_bytes());
+    let mut tar = [with_tar_checksum(header), library()].concat();
+    tar.resize(tar.len().next_multiple_of(512) + 1024, 0);
+    let found = alone("libs.tar", &tar);
     assert_eq!((found.seen.with_device_code, found.seen.unopened), (1, 0));
-    let text = alone("text.tar", &[tar, vec![b'x'; 512]].concat());
-    assert_eq!((text.seen.with_device_code, text.seen.unopened), (0, 1));
-    assert!(text.libraries.is_empty() && text.problems.is_empty());
+    assert_eq!(kinds(&found), []);
+    // device code that is no member
+    let mut header = vec![0; 512];
+    header[..4].copy_from_slice(b"a.so");
+    let hidden = alone("data", &[with_tar_checksum(header), library()].concat());
+    assert_eq!(kinds(&hidden), [ProblemKind::MalformedArchive]);
 }
 
 #[test]

@@ -5,13 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::archive::{Fault, Kind, SharedBytes, Zip, spool};
-use crate::device::{DeviceReport, HostFormat, SNIFF_LEN, Scanned, Scanner, worth_scanning};
+use crate::device::{DeviceReport, SNIFF_LEN, Scanned, Scanner, is_loaded, worth_scanning};
 use crate::limits::{Budget, Limits};
 use crate::locator::Locator;
 use crate::problem::{Extent, Problem, ProblemKind};
+use crate::source::conda::CondaFilename;
 use crate::source::is_named_wheel;
 use crate::tables::Tables;
 
+use super::nested::{self, Nested, Passing};
 use super::plan::File;
 use super::progress::{Counted, Progress};
 
@@ -32,7 +34,7 @@ pub(super) enum Input {
 }
 
 impl Input {
-    fn open<'b>(&self, budget: &'b Budget) -> Result<Box<dyn Read + 'b>, Fault> {
+    fn open<'b>(&self, budget: &'b Budget) -> Result<Box<dyn Read + Send + 'b>, Fault> {
         Ok(match self {
             Self::Member(zip, index) => Box::new(zip.reader(*index, budget)?),
             Self::Bytes(bytes) => Box::new(bytes.cursor()),
@@ -83,6 +85,8 @@ pub(super) enum Leaf {
     Unopened,
     /// A zip archive.
     Zip(SharedBytes),
+    /// A tar archive, all of which was read.
+    Nested(Box<Nested>),
     /// Anything that was scanned.
     Scanned(Box<DeviceReport>),
 }
@@ -107,18 +111,17 @@ pub(super) fn read_counted(
         at,
         ..
     } = file;
-    let size = *size;
     let Some(named) = NamedZip::of(name) else {
-        return read_data(input, name, size, at, means, progress, buffer);
+        return read_data(file, input, means, progress, buffer);
     };
     // pip and Python find a zip archive by its end, whatever stands before it
-    match hold(input, size, budget) {
-        Ok(bytes) if named == NamedZip::Wheel || Zip::has_end(&bytes, at) => {
+    match hold(input, *size, budget) {
+        Ok(bytes) if named == NamedZip::Package || Zip::has_end(&bytes, at) => {
             (Leaf::Zip(bytes), Vec::new())
         }
         Ok(bytes) => {
             let input = Input::Bytes(bytes);
-            read_data(&input, name, size, at, means, progress, buffer)
+            read_data(file, &input, means, progress, buffer)
         }
         Err(fault) => (Leaf::Unopened, vec![fault.at(at.clone(), Extent::Member)]),
     }
@@ -127,16 +130,16 @@ pub(super) fn read_counted(
 /// A file whose name says that it is a zip archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum NamedZip {
-    /// A wheel, which is one or is broken.
-    Wheel,
+    /// A wheel or a conda package, which is one or is broken.
+    Package,
     /// Another, where its end says so too.
     Other,
 }
 
 impl NamedZip {
     fn of(name: &str) -> Option<Self> {
-        if is_named_wheel(name) {
-            return Some(Self::Wheel);
+        if is_named_wheel(name) || CondaFilename::is_suffixed(name) {
+            return Some(Self::Package);
         }
         let (_, suffix) = name.rsplit_once('.')?;
         ["zip", "egg"]
@@ -162,49 +165,67 @@ fn hold(input: &Input, size: u64, budget: &Budget) -> Result<SharedBytes, Fault>
 
 /// Reads a file by its first bytes.
 fn read_data(
+    file: &File,
     input: &Input,
-    name: &str,
-    size: u64,
-    at: &Locator,
     means: &Means<'_>,
     progress: Option<&Arc<Progress>>,
     buffer: &mut [u8],
 ) -> (Leaf, Vec<Problem>) {
+    let size = file.size;
     // what can be read from its end is not copied for that
     let held = match input {
         Input::Member(..) => None,
         Input::Bytes(_) | Input::Path(_) => Some(|| hold(input, size, &means.budget)),
     };
-    let looked = input
-        .open(&means.budget)
-        .map_err(Unread::from)
-        .and_then(|reader| {
-            let mut reader = Counted::new(reader, progress);
-            look(&mut reader, held, name, size, means, buffer)
-        });
-    match looked {
+    let mut reader = match input.open(&means.budget) {
+        Ok(reader) => Counted::new(reader, progress),
+        Err(fault) => return Unread::from(fault).told(&file.at),
+    };
+    match look(&mut reader, held, &file.path, size, means, buffer) {
         Ok(Looked::Scanned(mut passed)) => {
             if passed.fault.is_none() {
                 passed.fault = look_again(&mut passed.scanned, input, &means.budget, buffer).err();
             }
-            passed.finish(at, means)
+            passed.finish(&file.at, means)
         }
-        Ok(Looked::Zip(bytes)) => (Leaf::Zip(bytes), Vec::new()),
-        Ok(Looked::Unopened) => (Leaf::Unopened, Vec::new()),
-        Ok(Looked::Other) => (Leaf::Other, Vec::new()),
-        Err(Unread { opened, fault }) => {
-            let leaf = if opened { Leaf::Unopened } else { Leaf::Other };
-            (leaf, vec![fault.at(at.clone(), Extent::Member)])
+        Ok(looked) => {
+            let passing = Passing::new(file.path.clone(), size, file.at.clone(), file.depth);
+            of_look(looked, &mut reader, &passing, means, buffer)
         }
+        Err(unread) => unread.told(&file.at),
     }
+}
+
+/// What a file is of which one pass has found this. `rest` is what of it was not read, of an archive that is read
+/// forward.
+pub(super) fn of_look(
+    looked: Looked,
+    rest: &mut (dyn Read + Send),
+    file: &Passing,
+    means: &Means<'_>,
+    buffer: &mut [u8],
+) -> (Leaf, Vec<Problem>) {
+    let leaf = match looked {
+        Looked::Scanned(passed) => return passed.finish(&file.at, means),
+        Looked::Zip(bytes) => Leaf::Zip(bytes),
+        Looked::Packed(kind, head) => {
+            let mut packed = head.chain(rest);
+            match nested::read_forward(file, kind, &mut packed, means, buffer) {
+                Some(nested) => Leaf::Nested(Box::new(nested)),
+                None => Leaf::Unopened,
+            }
+        }
+        Looked::Other => Leaf::Other,
+    };
+    (leaf, Vec::new())
 }
 
 /// What one pass over a file has found.
 pub(super) enum Looked {
     /// Nothing that can hold device code.
     Other,
-    /// A compressed file or an archive of a kind that is not opened.
-    Unopened,
+    /// A tar archive or a compressed stream of this kind, of which these are the first bytes.
+    Packed(Kind, std::io::Cursor<Vec<u8>>),
     /// A zip archive, all of it.
     Zip(SharedBytes),
     /// Anything that was scanned.
@@ -214,8 +235,6 @@ pub(super) enum Looked {
 /// A file that was scanned in one pass.
 pub(super) struct Passed {
     pub(super) scanned: Scanned,
-    /// Whether it is a tar archive by its first bytes.
-    tar: bool,
     /// Why it was not read to its end, or why a second look at it failed.
     pub(super) fault: Option<Fault>,
 }
@@ -241,9 +260,6 @@ impl Passed {
         // What was seen counts; that not all was seen is the problem.
         let fault = self.fault.into_iter();
         problems.extend(fault.map(|fault| fault.at(at.clone(), Extent::Member)));
-        if self.tar && report.host.format == HostFormat::Raw && !report.has_device_code() {
-            return (Leaf::Unopened, problems);
-        }
         (Leaf::Scanned(Box::new(report)), problems)
     }
 }
@@ -252,7 +268,19 @@ impl Passed {
 pub(super) struct Unread {
     /// Whether it is at least known to be an archive.
     opened: bool,
-    pub(super) fault: Fault,
+    fault: Fault,
+}
+
+impl Unread {
+    /// What is known of the file at `at`, and the problem.
+    pub(super) fn told(self, at: &Locator) -> (Leaf, Vec<Problem>) {
+        let leaf = if self.opened {
+            Leaf::Unopened
+        } else {
+            Leaf::Other
+        };
+        (leaf, vec![self.fault.at(at.clone(), Extent::Member)])
+    }
 }
 
 impl From<Fault> for Unread {
@@ -294,10 +322,10 @@ pub(super) fn look(
                 fault,
             });
         }
-        // Its members lie in it as they are. A loader of programs looks elsewhere than at the checksum of a tar
-        // header, so that a library can have one.
-        Some(Kind::Tar) | None => {}
-        Some(_) => return Ok(Looked::Unopened),
+        // A loader of programs looks elsewhere than at the checksum of a tar header, so that a library can have one.
+        Some(Kind::Tar) if is_loaded(head) => {}
+        Some(kind) => return Ok(Looked::Packed(kind, std::io::Cursor::new(head.to_vec()))),
+        None => {}
     }
     // What begins as text and goes on so is text; every format of device code has a NUL byte. A script may stand
     // in front of what it unpacks.
@@ -332,7 +360,6 @@ pub(super) fn look(
     }
     Ok(Looked::Scanned(Box::new(Passed {
         scanned: scanner.finish(),
-        tar: kind == Some(Kind::Tar),
         fault,
     })))
 }

@@ -6,6 +6,7 @@
 
 mod by_name;
 mod cache;
+mod conda;
 mod document;
 mod draft;
 mod fetched;
@@ -20,6 +21,7 @@ mod own;
 mod plan;
 mod problems;
 mod progress;
+mod run;
 mod scan;
 mod squash;
 mod stream;
@@ -38,6 +40,7 @@ use crate::tables::Origin;
 
 pub use crate::source::Manager;
 pub use cache::Cache;
+pub use conda::{BuildClaim, CondaFacts};
 pub use document::{SCHEMA, from_json, to_json};
 pub use fetched::{Fetched, HashCheck};
 pub use locks::{Content, LockFacts, LockedPackage, NotRead};
@@ -102,6 +105,8 @@ impl Inventory {
 pub enum ArtifactKind {
     /// A Python wheel.
     Wheel,
+    /// A conda package.
+    Conda,
     /// A source distribution, which holds no built code.
     Sdist,
     /// A file by itself.
@@ -118,6 +123,7 @@ impl ArtifactKind {
     /// Every kind.
     pub const ALL: &[Self] = &[
         Self::Wheel,
+        Self::Conda,
         Self::Sdist,
         Self::File,
         Self::Directory,
@@ -129,6 +135,7 @@ impl ArtifactKind {
     pub const fn id(self) -> &'static str {
         match self {
             Self::Wheel => "wheel",
+            Self::Conda => "conda",
             Self::Sdist => "sdist",
             Self::File => "file",
             Self::Directory => "directory",
@@ -146,15 +153,16 @@ pub struct Artifact {
     pub input: String,
     /// What it is.
     pub kind: ArtifactKind,
-    /// The distribution's name, of a wheel or an sdist.
+    /// The package's name, of a wheel, a conda package or an sdist.
     pub name: Option<String>,
-    /// The distribution's version, of a wheel or an sdist.
+    /// The package's version, of a wheel, a conda package or an sdist.
     pub version: Option<String>,
     /// SHA-256 of the file in hexadecimal; a directory has none.
     pub sha256: Option<String>,
-    /// The platforms that its tags name; empty where it is for any, or has no tags.
+    /// The platforms that its tags name, or the `subdir` of a conda package; empty where it is for any, or has no
+    /// tags. A conda package for any platform has those that its libraries are for, by their directories.
     pub platforms: Vec<Platform>,
-    /// Platform tags that no target can have, `linux_riscv64`.
+    /// Platform tags that no target can have, `linux_riscv64`; of a conda package `linux-riscv64`.
     pub other_platforms: Vec<String>,
     /// All its platform tags as written, sorted, `manylinux_2_28_x86_64`; empty where it has no tags.
     pub platform_tags: Vec<String>,
@@ -170,6 +178,8 @@ pub struct Artifact {
     pub seen: Seen,
     /// What of it was fetched, where it is a file at an address.
     pub fetched: Option<Fetched>,
+    /// What it says of itself as a conda package, where it is one and could be asked.
+    pub conda: Option<Box<CondaFacts>>,
     /// What it is as an image, where it is one.
     pub image: Option<Box<ImageFacts>>,
     /// What it is as a lock file, where it is one.
@@ -261,7 +271,7 @@ pub struct Package {
     pub name: String,
     /// Its version.
     pub version: Option<String>,
-    /// What installed it; nothing for a file that is a package, which is not installed.
+    /// What installed it, or would; nothing for a wheel and an sdist that are not installed.
     pub manager: Option<Manager>,
 }
 

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::Error;
-use crate::archive::{MemberKind, SharedBytes, Zip};
+use crate::archive::{Kind, MemberKind, SharedBytes, Zip};
 use crate::locator::Locator;
 use crate::source::lock::Environment;
 use crate::source::oci::{self, Blob};
-use crate::source::{Dir, ImageStream, Source, Wheel};
+use crate::source::{Conda, Dir, ImageStream, PlainFile, Source, Wheel};
 
 use super::draft::Draft;
 use super::fetched;
@@ -32,6 +32,8 @@ pub(super) enum What {
     /// Members of an archive that is fetched, which lie side by side.
     Members(Arc<Place>, Vec<usize>),
     Digest(SharedBytes),
+    /// A conda package, or a file that may turn out to be one where that is not sure.
+    Conda(Box<Conda>, bool),
     /// A layer of images, by its number among those of the run.
     Layer(usize, Blob, Option<u64>),
     /// A file that lock files name, by its number among those of the run.
@@ -136,6 +138,27 @@ pub(super) fn plan(
                 .insert(Package::new(sdist.name, Some(sdist.version)));
             (draft, digest_job(index, sdist.bytes).into_iter().collect())
         }
+        Source::Conda(mut conda) => {
+            let mut draft = Draft::new(ArtifactKind::Conda, &conda.at);
+            // what its metadata says takes the place of it
+            if let Some(filename) = conda.filename.clone() {
+                draft.artifact.name = Some(filename.name);
+                draft.artifact.version = Some(filename.version);
+            }
+            draft.artifact.problems = std::mem::take(&mut conda.problems);
+            (draft, conda_jobs(conda, true, index))
+        }
+        Source::File(PlainFile {
+            at,
+            bytes,
+            kind: Some(Kind::Bzip2),
+            ..
+        }) => {
+            let draft = Draft::new(ArtifactKind::File, &at);
+            let name = file_name(at.artifact());
+            let conda = Conda::of_tar(bytes, at, &name);
+            (draft, conda_jobs(conda, false, index))
+        }
         Source::File(file) => {
             let draft = Draft::new(ArtifactKind::File, &file.at);
             let path = file_name(file.at.artifact());
@@ -158,6 +181,19 @@ pub(super) fn plan(
         }
     };
     Ok((Planned::One(Box::new(draft)), jobs))
+}
+
+fn conda_jobs(conda: Conda, sure: bool, artifact: usize) -> Vec<(u64, Job)> {
+    let bytes = conda.bytes.clone();
+    let job = Job {
+        artifact,
+        package: None,
+        what: What::Conda(Box::new(conda), sure),
+    };
+    let job = (bytes.len(), job);
+    std::iter::once(job)
+        .chain(digest_job(artifact, bytes))
+        .collect()
 }
 
 fn plan_images(

@@ -2,7 +2,7 @@
 
 use crate::inventory::ArtifactKind;
 use crate::rule::{Code, Level};
-use crate::verdict::{Evaluation, Finding, Judged, Row, RowIndex};
+use crate::verdict::{Evaluation, Finding, Judged, Mechanism, Row, RowIndex};
 
 use super::human::look;
 use super::text::listed;
@@ -98,6 +98,11 @@ fn no_device_code(row: &Row, artifact: &Judged) -> &'static str {
         "device code that no GPU loads by itself, as it must be linked first: nothing to judge"
     } else if row.has_foreign_code {
         "no device code but that of NVIDIA's own libraries, which is not judged"
+    } else if matches!(
+        row.minimum_driver.as_ref().map(|floor| &floor.mechanism),
+        Some(Mechanism::DeclaredByPackage(_))
+    ) {
+        "no device code of its own, but it declares a driver"
     } else if row.minimum_driver.is_some() {
         "no device code of its own, but it links CUDA"
     } else if row.compiles {

@@ -105,7 +105,7 @@ codes! {
     JitCompilerMismatch "jit-compiler-mismatch" Warn "no compiler that the package carries compiles for this GPU, or its PTX is newer than the driver takes";
     LinkOnly "link-only" Warn "only LTO-IR fits, which must be linked at run time";
     TegraCompatibilityUnsure "tegra-compatibility-unsure" Warn "NVIDIA does not promise that this code runs on this Tegra GPU";
-    ClaimMismatch "claim-mismatch" Warn "what an image says of itself does not fit what is in it, or cannot be met";
+    ClaimMismatch "claim-mismatch" Warn "what an image or a conda package says of itself does not fit what is in it, or cannot be met";
     PtxHeaderMismatch "ptx-header-mismatch" Warn "a device image is not built for what its header says";
     BuiltAtInstall "built-at-install" Warn "a source distribution: what it will hold is decided when it is built";
     NotLocked "not-locked" Warn "a requirement without an exact version: what is installed is decided at install";

@@ -6,8 +6,9 @@ use std::io::{self, Read as _};
 
 use flate2::bufread::GzDecoder;
 
+use super::conda::CondaFilename;
 use super::wheel::version::{same_name, same_version};
-use super::{Source, Wheel};
+use super::{Conda, Source, Wheel};
 use crate::Locator;
 use crate::archive::{Kind, MemberKind, SharedBytes, Zip};
 use crate::limits::Limits;
@@ -55,6 +56,9 @@ pub(crate) fn recognise(
     if is_named_wheel(name) {
         return Ok(Source::Wheel(Wheel::from_bytes(bytes, at, name, limits)));
     }
+    if CondaFilename::is_suffixed(name) {
+        return Ok(Source::Conda(Conda::open(bytes, at, name, limits)));
+    }
     let file = PlainFile::open(bytes, at)?;
     let content = match file.kind {
         Some(Kind::Zip) => in_zip(&file, limits),
@@ -64,6 +68,9 @@ pub(crate) fn recognise(
     let PlainFile { at, bytes, .. } = file;
     if content == Content::Wheel {
         return Ok(Source::Wheel(Wheel::from_bytes(bytes, at, name, limits)));
+    }
+    if content == Content::Conda {
+        return Ok(Source::Conda(Conda::open(bytes, at, name, limits)));
     }
     Ok(
         match split_sdist(name).filter(|_| content == Content::Sdist) {
@@ -82,6 +89,19 @@ pub(crate) fn recognise(
     )
 }
 
+/// Opens a file that is said to be a conda package.
+pub(super) fn conda(
+    bytes: SharedBytes,
+    at: Locator,
+    name: &str,
+    limits: &Limits,
+) -> io::Result<Conda> {
+    Ok(match Kind::sniff(&head(&bytes)?) {
+        Some(Kind::Bzip2) => Conda::of_tar(bytes, at, name),
+        _ => Conda::open(bytes, at, name, limits),
+    })
+}
+
 /// Whether a file is called a wheel, whatever the case of the suffix.
 pub(crate) fn is_named_wheel(name: &str) -> bool {
     let suffix = name.len().checked_sub(4).and_then(|at| name.get(at..));
@@ -91,6 +111,7 @@ pub(crate) fn is_named_wheel(name: &str) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Content {
     Wheel,
+    Conda,
     Sdist,
     Other,
 }
@@ -112,6 +133,8 @@ fn in_zip(file: &PlainFile, limits: &Limits) -> Content {
     };
     if files().any(|name| parts(name, |top| top.ends_with(".dist-info"), "WHEEL")) {
         Content::Wheel
+    } else if Conda::is_zip_of_one(&opened.zip) {
+        Content::Conda
     } else if files().any(|name| parts(name, |_| true, "PKG-INFO")) {
         Content::Sdist
     } else {

@@ -5,6 +5,7 @@
 //! nothing of device code or of policies. Nothing is installed, imported or unpacked to disk.
 
 mod bounded;
+pub mod conda;
 #[cfg(feature = "registry")]
 mod credentials;
 mod daemon;
@@ -35,6 +36,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
+pub use conda::Conda;
 #[cfg(feature = "registry")]
 pub use credentials::Credentials;
 pub use daemon::{Daemon, Daemons, Endpoint};
@@ -75,6 +77,8 @@ use crate::{Error, ErrorKind, Locator, MemberName, Problem};
 pub enum Source {
     /// A wheel.
     Wheel(Wheel),
+    /// A conda package.
+    Conda(Conda),
     /// A source distribution, which holds no device code before it is built.
     Sdist(Sdist),
     /// A directory, a virtual environment for one.
@@ -110,6 +114,7 @@ impl Source {
             Self::Lock(file) => &file.lock.at,
             Self::ImageStream(stream) => &stream.at,
             Self::Wheel(wheel) => &wheel.at,
+            Self::Conda(conda) => &conda.at,
             Self::Sdist(sdist) => &sdist.at,
             Self::Dir(dir) => &dir.at,
             Self::File(file) => &file.at,
@@ -122,6 +127,7 @@ impl Source {
     pub fn problems(&self) -> &[Problem] {
         match self {
             Self::Wheel(wheel) => &wheel.problems,
+            Self::Conda(conda) => &conda.problems,
             Self::Dir(dir) => &dir.problems,
             Self::Lock(file) => &file.lock.problems,
             #[cfg(feature = "registry")]
@@ -218,7 +224,12 @@ pub fn open(spec: &SourceSpec, index: usize, options: &mut OpenOptions) -> Resul
         SpecKind::Podman => {
             return images::open_daemon(spec, &options.daemons.podman, index, options);
         }
-        SpecKind::Bare | SpecKind::Wheel | SpecKind::File | SpecKind::Dir | SpecKind::Lock => {}
+        SpecKind::Bare
+        | SpecKind::Wheel
+        | SpecKind::Conda
+        | SpecKind::File
+        | SpecKind::Dir
+        | SpecKind::Lock => {}
     }
     let path = spec.path();
     let at = Locator::root(index, shown(path));
@@ -238,7 +249,7 @@ pub fn open(spec: &SourceSpec, index: usize, options: &mut OpenOptions) -> Resul
     if metadata.is_dir() {
         if matches!(
             spec.kind(),
-            SpecKind::Wheel | SpecKind::File | SpecKind::Lock
+            SpecKind::Wheel | SpecKind::Conda | SpecKind::File | SpecKind::Lock
         ) {
             return Err(wrong_kind(spec, "a directory"));
         }
@@ -270,6 +281,7 @@ pub fn open(spec: &SourceSpec, index: usize, options: &mut OpenOptions) -> Resul
     let limits = &options.limits;
     match spec.kind() {
         SpecKind::Wheel => Ok(Source::Wheel(Wheel::from_bytes(bytes, at, &name, limits))),
+        SpecKind::Conda => file::conda(bytes, at, &name, limits).map(Source::Conda),
         SpecKind::File => PlainFile::open(bytes, at).map(Source::File),
         _ => recognise(bytes, at, &name, limits),
     }
@@ -312,7 +324,9 @@ fn wrong_kind(spec: &SourceSpec, what: &str) -> Error {
     let path = shown(spec.path());
     Error::new(ErrorKind::Input, format!("`{path}` is {what}")).with_hint(match spec.kind() {
         SpecKind::Dir => format!("leave out `dir:`: `{path}` is recognised by its content"),
-        SpecKind::Wheel | SpecKind::File => "use `dir:PATH` for a directory".to_owned(),
+        SpecKind::Wheel | SpecKind::Conda | SpecKind::File => {
+            "use `dir:PATH` for a directory".to_owned()
+        }
         _ => "name a file or a directory".to_owned(),
     })
 }

@@ -33,6 +33,8 @@ pub(super) enum SpecKind {
     Bare,
     /// `wheel:`
     Wheel,
+    /// `conda:`
+    Conda,
     /// `file:`
     File,
     /// `dir:`
@@ -71,14 +73,15 @@ impl SpecKind {
             #[cfg(feature = "registry")]
             Self::Registry | Self::Url => false,
             Self::Docker | Self::Podman | Self::Stdin => false,
-            Self::Bare | Self::Wheel | Self::File | Self::Dir | Self::Lock => true,
+            Self::Bare | Self::Wheel | Self::Conda => true,
+            Self::File | Self::Dir | Self::Lock => true,
             Self::OciDir | Self::OciArchive | Self::DockerArchive => true,
         }
     }
 }
 
 /// What can be named.
-const SUPPORTED: &str = "name a path, `wheel:PATH`, `dir:PATH`, `file:PATH`, `lock:PATH`, `oci-dir:PATH[:TAG]`, `oci-archive:PATH[:TAG]`, `docker-archive:PATH[:NAME]`, `https://HOST/FILE`, `registry:IMAGE`, `docker:IMAGE`, `podman:IMAGE`, or `-`";
+const SUPPORTED: &str = "name a path, `wheel:PATH`, `conda:PATH`, `dir:PATH`, `file:PATH`, `lock:PATH`, `oci-dir:PATH[:TAG]`, `oci-archive:PATH[:TAG]`, `docker-archive:PATH[:NAME]`, `https://HOST/FILE`, `registry:IMAGE`, `docker:IMAGE`, `podman:IMAGE`, or `-`";
 
 impl SourceSpec {
     /// Understands an argument. Whether it exists and what it is turns out when it is opened.
@@ -255,6 +258,7 @@ fn image_ends(text: &str) -> impl Iterator<Item = usize> + Clone {
 fn known(scheme: &str, text: &str) -> Result<SpecKind, Error> {
     let hint = match scheme {
         "wheel" => return Ok(SpecKind::Wheel),
+        "conda" => return Ok(SpecKind::Conda),
         "file" => return Ok(SpecKind::File),
         "dir" => return Ok(SpecKind::Dir),
         "lock" => return Ok(SpecKind::Lock),
@@ -273,7 +277,6 @@ fn known(scheme: &str, text: &str) -> Result<SpecKind, Error> {
         "podman" => return Ok(SpecKind::Podman),
         #[cfg(not(feature = "registry"))]
         "http" | "https" => "download the file and name it".to_owned(),
-        "conda" => "unpack the package and name the directory".to_owned(),
         "oci" => "write `oci-dir:` for a directory, `oci-archive:` for a file".to_owned(),
         "docker-daemon" => "write `docker:IMAGE`".to_owned(),
         #[cfg(not(feature = "registry"))]

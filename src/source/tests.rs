@@ -26,6 +26,7 @@ impl Files {
     fn kind(&self, name: &str) -> &'static str {
         match self.open("", name).unwrap() {
             Source::Wheel(_) => "wheel",
+            Source::Conda(_) => "conda",
             Source::Sdist(_) => "sdist",
             Source::Dir(_) => "dir",
             Source::File(_) => "file",

@@ -11,6 +11,7 @@ use crate::policy::{FleetTarget, Policy};
 use crate::rule::Code;
 use crate::tables::Tables;
 
+use super::conda;
 use super::finding::{Finding, PackageName};
 
 /// The package is built for another platform than the target's.
@@ -34,7 +35,14 @@ pub(super) fn platform_mismatch(
             .chain(artifact.other_platforms.iter().cloned())
             .collect();
         let names = names.join(", ");
-        (names.clone(), format!("its tags name {names}"))
+        let evidence = match &artifact.conda {
+            Some(conda) => format!(
+                "its `subdir` is {}",
+                conda.subdir.as_deref().unwrap_or("noarch")
+            ),
+            None => format!("its tags name {names}"),
+        };
+        (names, evidence)
     } else {
         // tags are promises, and tags for any platform are none: its libraries tell
         let built_for = || {
@@ -142,7 +150,9 @@ pub(super) fn cpu_only(
         .as_deref()
         .and_then(|version| version.split_once('+'))
         .map(|(_, local)| local);
+    let conda = artifact.conda.as_deref();
     let what = match local {
+        _ if conda.is_some_and(|facts| conda::cpu_claim(facts).is_some()) => "a conda CPU build",
         Some(local) if local.starts_with("rocm") => "a ROCm build, for AMD GPUs",
         Some(local) if local.starts_with("xpu") => "an XPU build, for Intel GPUs",
         Some(local) if local.starts_with("cpu") => "a CPU build",
@@ -156,10 +166,16 @@ pub(super) fn cpu_only(
         false => "the target is a GPU machine",
     };
     let message = format!("`{}` is {what}, and {by}", package.name);
-    let next_step = format!(
-        "install a CUDA build of `{}`: its file name or local version names the toolkit, as in `+cu126`",
-        package.name
-    );
+    let next_step = match conda {
+        Some(_) => format!(
+            "install a CUDA build of `{0}`: most build strings name the toolkit, as `{0}=*=cuda*` asks for",
+            package.name
+        ),
+        None => format!(
+            "install a CUDA build of `{}`: its file name or local version names the toolkit, as in `+cu126`",
+            package.name
+        ),
+    };
     let finding = Finding::new(Code::CpuOnlyBuild, message, next_step);
     let file = locked.and_then(|locked| locked.file.as_ref());
     let files = match (file, artifact.seen.files) {
@@ -168,6 +184,10 @@ pub(super) fn cpu_only(
         (None, n) => format!("{n} files"),
     };
     let none = format!("no device code of its own in {files}");
+    let finding = match conda.and_then(conda::cpu_claim) {
+        Some(claim) => finding.evidence(format!("{claim} says so")),
+        None => finding,
+    };
     Some(finding.evidence(match &package.version {
         Some(version) => format!("version {version}, {none}"),
         None => none,
@@ -194,6 +214,7 @@ pub(super) fn unopened(artifact: &Artifact) -> Option<Finding> {
         ArtifactKind::File => unopened > 0,
         ArtifactKind::Directory => unopened > 0 && unopened == files,
         ArtifactKind::Wheel
+        | ArtifactKind::Conda
         | ArtifactKind::Sdist
         | ArtifactKind::Image
         | ArtifactKind::LockFile => false,

@@ -38,6 +38,8 @@ pub enum Mechanism {
     Compression,
     /// Variables of an image, by name.
     Declared(String),
+    /// A specification of a conda package, as written: `__cuda >=12.9`.
+    DeclaredByPackage(String),
 }
 
 /// A version of the CUDA runtime as drivers tell them apart: from 11 on by major version (rule 4.2), before
@@ -90,6 +92,7 @@ impl std::fmt::Display for Mechanism {
             Self::Gpu(cc) => write!(f, "GPUs of compute capability {cc}"),
             Self::Ptx(isa) => write!(f, "compiling PTX {isa}"),
             Self::Compression => f.write_str("code compressed with zstd"),
+            Self::DeclaredByPackage(spec) => write!(f, "the package's `{spec}`"),
             Self::Declared(variables) => write!(f, "the image's {variables}"),
         }
     }
@@ -159,7 +162,7 @@ pub(super) fn of_gpu(cc: ComputeCapability, os: Os, tables: &Tables) -> Option<F
 }
 
 /// The runtime library that a library needs, by its name (rule 4.8).
-fn runtime_of(library: &Library, tables: &Tables) -> Option<RuntimeVersion> {
+pub(super) fn runtime_of(library: &Library, tables: &Tables) -> Option<RuntimeVersion> {
     let runtimes = library.needed.iter().filter(|name| {
         tables
             .vendor(name)

@@ -15,7 +15,7 @@ use super::floor::{Floor, Mechanism};
 use super::kernels::MissingKernels;
 use super::of_image::OfImage;
 use super::words::Subject;
-use super::{Row, Verdict, artifact, compilers, floor, glibc, lock, package, python, words};
+use super::{Row, Verdict, artifact, compilers, conda, floor, glibc, lock, package, python, words};
 
 /// One artifact on its way to rows and findings.
 pub(super) struct Judge<'a> {
@@ -67,7 +67,8 @@ impl Judge<'_> {
             version: artifact.version.clone(),
         });
         // what lies in a wheel without others inside is that package's
-        let alone = artifact.kind == ArtifactKind::Wheel && artifact.packages.len() <= 1;
+        let alone = matches!(artifact.kind, ArtifactKind::Wheel | ArtifactKind::Conda)
+            && artifact.packages.len() <= 1;
         for problem in &artifact.problems {
             add(
                 unreadable(problem, artifact),
@@ -79,6 +80,9 @@ impl Judge<'_> {
         }
         if let Some(found) = artifact::unopened(artifact) {
             add(found, None);
+        }
+        for found in conda::claims(artifact, self.tables) {
+            add(found, own_package.as_ref());
         }
         if let Some(lock) = &artifact.lock {
             for (found, package) in lock::findings(lock) {
@@ -200,6 +204,8 @@ impl Judge<'_> {
         let mut has_code = false;
         let mut notes = Vec::new();
         let mut no_forward_ptx = None;
+        let declared = conda::declared(self.artifact, self.tables);
+        notes.extend(declared.note);
         for gpu in &target.gpus {
             let subject = Subject {
                 package,
@@ -227,6 +233,7 @@ impl Judge<'_> {
                 gpu: gpu.name.clone(),
                 missing,
             }));
+            on_gpu.floors.extend(declared.floor.clone());
             if on_gpu.has_code || !on_gpu.floors.is_empty() {
                 // what the driver that the image brings is enough for asks nothing of the host's
                 let own = seen.spec() == driver.spec();
@@ -333,7 +340,10 @@ fn driver_findings(
     let own = floors.iter().filter(|floor| {
         matches!(
             floor.mechanism,
-            Mechanism::Runtime(_) | Mechanism::Toolkit(_) | Mechanism::Gpu(_)
+            Mechanism::Runtime(_)
+                | Mechanism::Toolkit(_)
+                | Mechanism::Gpu(_)
+                | Mechanism::DeclaredByPackage(_)
         )
     });
     let unmet: Vec<&Floor> = own

@@ -9,6 +9,7 @@
 mod artifact;
 mod baseline;
 mod compilers;
+mod conda;
 mod coverage;
 mod finding;
 mod floor;

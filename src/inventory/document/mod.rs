@@ -4,6 +4,7 @@
 //! `fatbins` are sums for readers; `classes` holds what a verdict needs and is what is read back, if the sums
 //! agree with it.
 
+mod conda;
 mod consistent;
 mod image;
 mod lock;
@@ -20,6 +21,7 @@ use crate::escape::in_json;
 use crate::tables::Origin;
 
 use super::{Artifact, ArtifactKind, Inventory};
+use conda::CondaForm;
 use image::ImageForm;
 use lock::LockForm;
 
@@ -60,6 +62,8 @@ struct ArtifactForm {
     files: SeenForm,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     fetched: Option<FetchedForm>,
+    #[serde(default)]
+    conda: Option<CondaForm>,
     #[serde(flatten)]
     image: ImageForm,
     libraries: Vec<LibraryForm>,

@@ -13,6 +13,7 @@ use crate::locator::Locator;
 use crate::platform::Platform;
 use crate::problem::{Extent, Problem, ProblemKind};
 
+use super::conda::CondaForm;
 use super::consistent;
 use super::{
     ArtifactForm, ClassForm, ClassImage, FetchedForm, LibraryForm, PackageForm, ProblemForm,
@@ -36,6 +37,12 @@ impl ArtifactForm {
             ArtifactKind::Image => Some(Box::new(self.image.into_facts()?)),
             _ => None,
         };
+        let conda = match kind {
+            ArtifactKind::Conda => self.conda.map(CondaForm::into_facts).transpose(),
+            _ => Ok(None),
+        };
+        let conda =
+            conda.map_err(|what| format!("`conda` of artifact `{}`: {what}", self.input))?;
         let layers = image.as_ref().map(|image| image.layers.as_slice());
         let layers = layers.unwrap_or_default();
         let libraries = self
@@ -76,6 +83,7 @@ impl ArtifactForm {
             problems: problems.collect::<Result<_, _>>()?,
             seen,
             fetched: self.fetched.map(FetchedForm::into_fetched).transpose()?,
+            conda: conda.map(Box::new),
             image,
             lock: None,
             packages,

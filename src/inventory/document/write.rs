@@ -7,6 +7,7 @@ use crate::device::{ImageKind, ImageTally};
 use crate::inventory::{Artifact, Code, Fetched, Library, Package};
 use crate::problem::Problem;
 
+use super::conda::CondaForm;
 use super::image::ImageForm;
 use super::{
     ArtifactForm, ClassForm, ClassImage, FetchedForm, HeaderForm, ImageSum, LibraryForm,
@@ -33,6 +34,7 @@ impl From<&Artifact> for ArtifactForm {
                 left_out: artifact.seen.left_out,
             },
             fetched: artifact.fetched.as_ref().map(FetchedForm::from),
+            conda: artifact.conda.as_deref().map(CondaForm::from),
             image: ImageForm::new(artifact.image.as_deref()),
             libraries: artifact
                 .libraries

@@ -23,7 +23,7 @@ use crate::problem::{Extent, Problem, ProblemKind};
 use crate::source::packages;
 
 use super::leaf::{self, CHUNK, Input, Leaf, Looked, Means};
-use super::nested;
+use super::nested::{self, Nested};
 use super::own;
 use super::plan::File;
 use super::problems::Problems;
@@ -291,13 +291,18 @@ impl<'a> Scanning<'a> {
                     self.means,
                     &mut self.buffer,
                 );
-                match looked {
-                    Ok(Looked::Other) => {}
-                    Ok(Looked::Unopened) => self.scan.seen.unopened += 1,
-                    Ok(Looked::Zip(bytes)) => self.held(place, bytes),
-                    Ok(Looked::Scanned(passed)) => self.passed(place, passed),
-                    Err(unread) => self.fault(&place, unread.fault),
-                }
+                let (leaf, problems) = match looked {
+                    Ok(Looked::Scanned(passed)) => return self.passed(place, passed),
+                    Ok(looked) => {
+                        let (path, at) = (place.path.clone(), place.at.clone());
+                        let passing = nested::Passing::new(path, place.size, at, 0);
+                        let buffer = &mut self.buffer;
+                        leaf::of_look(looked, &mut body, &passing, self.means, buffer)
+                    }
+                    Err(unread) => unread.told(&place.at),
+                };
+                self.problems.add(place.entry, problems);
+                self.leaf(place, leaf);
             }
         }
     }
@@ -329,25 +334,36 @@ impl<'a> Scanning<'a> {
                 self.report(place.entry, &place.path, "", place.size, None, *report);
             }
             Leaf::Zip(bytes) => {
-                let found =
-                    nested::read_all(bytes, &place.path, place.at, self.means, &mut self.buffer);
-                self.problems.add(place.entry, found.problems);
-                self.scan.seen.add(found.seen);
-                let packages = found.packages.into_iter();
-                self.scan
-                    .packages
-                    .extend(packages.map(|package| (place.entry, package)));
-                for file in found.files {
-                    self.report(
-                        place.entry,
-                        &file.path,
-                        &format!(" › {}", file.path),
-                        file.size,
-                        file.package,
-                        file.report,
-                    );
-                }
+                let (path, buffer) = (&place.path, &mut self.buffer);
+                let found = nested::read_all(bytes, path, &place.at, 1, self.means, buffer);
+                self.nested(&place, found);
             }
+            Leaf::Nested(found) => self.nested(&place, *found),
+        }
+    }
+
+    /// Keeps what an archive holds.
+    fn nested(&mut self, place: &Place, found: Nested) {
+        self.problems.add(place.entry, found.problems);
+        // which files of it have device code is counted where they are reported
+        let seen = Seen {
+            with_device_code: 0,
+            ..found.seen
+        };
+        self.scan.seen.add(seen);
+        let packages = found.packages.into_iter();
+        let packages = packages.map(|package| (place.entry, package));
+        self.scan.packages.extend(packages);
+        for file in found.files {
+            let inner = format!(" › {}", file.path);
+            self.report(
+                place.entry,
+                &file.path,
+                &inner,
+                file.size,
+                file.package,
+                file.report,
+            );
         }
     }
 

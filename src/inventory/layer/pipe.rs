@@ -67,7 +67,7 @@ impl Hash {
     }
 
     fn hex(self) -> (String, u64) {
-        (crate::inventory::scan::hex(&self.hash.finalize()), self.len)
+        (crate::inventory::run::hex(&self.hash.finalize()), self.len)
     }
 }
 
@@ -309,7 +309,7 @@ mod tests {
     }
 
     fn sum(bytes: &[u8]) -> String {
-        crate::inventory::scan::hex(&Sha256::digest(bytes))
+        crate::inventory::run::hex(&Sha256::digest(bytes))
     }
 
     #[test]

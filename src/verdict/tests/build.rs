@@ -3,7 +3,9 @@
 use crate::device::{
     Coding, FatbinClass, HeaderClaim, HostFormat, ImageKey, ImageKind, ImageTally, Place,
 };
-use crate::inventory::{Artifact, ArtifactKind, Code, Inventory, Library, Package, Seen};
+use crate::inventory::{
+    Artifact, ArtifactKind, Code, CondaFacts, Inventory, Library, Package, Seen,
+};
 use crate::locator::Locator;
 use crate::problem::{Extent, Problem, ProblemKind};
 
@@ -268,6 +270,7 @@ fn artifact(kind: ArtifactKind, input: &str) -> Input {
         libraries: Vec::new(),
         problems: Vec::new(),
         fetched: None,
+        conda: None,
         image: None,
         lock: None,
         seen: Seen {
@@ -292,6 +295,17 @@ fn package(kind: ArtifactKind, name: &str, version: &str) -> Input {
     input.0.name = Some(name.to_owned());
     input.0.version = Some(version.to_owned());
     input.0.packages = vec![Package::new(name, Some(version.to_owned()))];
+    input
+}
+
+/// A conda package for Linux on x86-64 with this build string.
+pub(super) fn conda(name: &str, version: &str, build: &str) -> Input {
+    let mut input = package(ArtifactKind::Conda, name, version).tags("linux/amd64");
+    input.0.conda = Some(Box::new(CondaFacts {
+        subdir: Some("linux-64".to_owned()),
+        build: Some(build.to_owned()),
+        ..CondaFacts::default()
+    }));
     input
 }
 
@@ -322,6 +336,12 @@ impl Input {
                 Err(_) => self.0.other_platforms.push(text.to_owned()),
             }
         }
+        self
+    }
+
+    /// What the conda package says of itself, changed.
+    pub(super) fn says(mut self, change: impl FnOnce(&mut CondaFacts)) -> Self {
+        change(self.0.conda.as_mut().unwrap());
         self
     }
 

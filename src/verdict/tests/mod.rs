@@ -6,6 +6,7 @@ mod blocked;
 mod build;
 mod codes;
 mod compilers;
+mod conda;
 mod coverage;
 mod drivers;
 mod effects;

@@ -177,7 +177,14 @@ fn once_each(scope: &Scope<'_>, picks: Vec<Pick>) -> Vec<Pick> {
     let mut seen = BTreeSet::new();
     let mut kept = Vec::new();
     for pick in picks {
-        let name = (normal_name(&pick.name), pick.status == PickStatus::Conda);
+        let is_conda = pick.status == PickStatus::Conda;
+        // conda has `typing-extensions` and `typing_extensions`
+        let name = if is_conda {
+            pick.name.clone()
+        } else {
+            normal_name(&pick.name)
+        };
+        let name = (name, is_conda);
         let file = pick.file.as_ref();
         let place = (
             file.map(|file| (file.name.clone(), file.url.clone())),
