@@ -6,18 +6,20 @@ use std::sync::Arc;
 use crate::locator::Locator;
 use crate::problem::Problem;
 
-use super::{Artifact, ArtifactKind, Library, Package, Seen};
+use super::{Artifact, ArtifactKind, Library, Package, Provided, Seen};
 
 /// An artifact on the way.
 pub(super) struct Draft {
     pub(super) artifact: Artifact,
     pub(super) packages: BTreeSet<Package>,
     pub(super) libraries: Vec<(Library, Option<Package>)>,
+    pub(super) provided: Vec<(Provided, Option<Package>)>,
 }
 
 /// Something that a thread has found.
 pub(super) enum Found {
     Library(Box<Library>, Option<Arc<Package>>),
+    Provided(Provided, Option<Arc<Package>>),
     Package(Arc<Package>),
     Digest(String),
     Seen(Seen),
@@ -38,12 +40,14 @@ impl Draft {
                 python_tags: Vec::new(),
                 packages: Vec::new(),
                 libraries: Vec::new(),
+                provided: None,
                 problems: Vec::new(),
                 seen: Seen::default(),
                 image: None,
             },
             packages: BTreeSet::new(),
             libraries: Vec::new(),
+            provided: Vec::new(),
         }
     }
 
@@ -52,6 +56,9 @@ impl Draft {
         match found {
             Found::Library(library, package) => {
                 self.libraries.push((*library, package.as_deref().cloned()));
+            }
+            Found::Provided(provided, package) => {
+                self.provided.push((provided, package.as_deref().cloned()));
             }
             Found::Package(package) => {
                 self.packages.insert(Package::clone(&package));
@@ -65,14 +72,25 @@ impl Draft {
     pub(super) fn finish(mut self, problems: Vec<Problem>) -> Artifact {
         self.artifact.packages = self.packages.into_iter().collect();
         let packages = &self.artifact.packages;
-        self.artifact.libraries = self
-            .libraries
-            .into_iter()
-            .map(|(mut library, package)| {
-                library.package = package.and_then(|package| packages.binary_search(&package).ok());
-                library
-            })
-            .collect();
+        let index = |package: Option<Package>| {
+            package.and_then(|package| packages.binary_search(&package).ok())
+        };
+        let libraries = self.libraries.into_iter();
+        let libraries = libraries.map(|(mut library, package)| {
+            library.package = index(package);
+            library
+        });
+        let provided = self.provided.into_iter();
+        let provided = provided.map(|(mut provided, package)| {
+            provided.package = index(package);
+            provided
+        });
+        let (libraries, mut provided): (_, Vec<Provided>) =
+            (libraries.collect(), provided.collect());
+        provided.sort();
+        provided.dedup();
+        self.artifact.provided = Some(provided);
+        self.artifact.libraries = libraries;
         self.artifact
             .libraries
             .sort_by(|a, b| a.path.cmp(&b.path).then(a.size.cmp(&b.size)));

@@ -7,10 +7,12 @@ use crate::archive::{MemberKind, SharedBytes, Zip};
 use crate::locator::Locator;
 use crate::source::oci::{self, Blob};
 use crate::source::{Dir, ImageStream, Source, Wheel};
+use crate::tables::Tables;
 
-use super::draft::Draft;
+use super::draft::{Draft, Found};
 use super::leaf::Input;
-use super::{ArtifactKind, Package};
+use super::own;
+use super::{ArtifactKind, Package, Provided};
 
 /// Something to read.
 pub(super) struct Job {
@@ -77,10 +79,11 @@ pub(super) fn plan(
     source: Source,
     index: usize,
     layers: &mut Layers,
+    tables: &Tables,
 ) -> (Planned, Vec<(u64, Job)>) {
     let (draft, jobs) = match source {
         Source::Wheel(wheel) => plan_wheel(wheel, index),
-        Source::Dir(dir) => plan_dir(dir, index),
+        Source::Dir(dir) => plan_dir(dir, index, tables),
         Source::Images { images, .. } => return plan_images(images, index, layers),
         Source::ImageStream(stream) => {
             let job = Job {
@@ -185,7 +188,7 @@ fn plan_wheel(wheel: Wheel, index: usize) -> (Draft, Vec<(u64, Job)>) {
     (draft, jobs)
 }
 
-fn plan_dir(dir: Dir, index: usize) -> (Draft, Vec<(u64, Job)>) {
+fn plan_dir(dir: Dir, index: usize, tables: &Tables) -> (Draft, Vec<(u64, Job)>) {
     let mut draft = Draft::new(ArtifactKind::Directory, &dir.at);
     draft.artifact.problems = dir.problems;
     let packages: Vec<Arc<Package>> = dir
@@ -196,6 +199,11 @@ fn plan_dir(dir: Dir, index: usize) -> (Draft, Vec<(u64, Job)>) {
     draft
         .packages
         .extend(packages.iter().map(|package| Package::clone(package)));
+    // a loader finds a library by the name of a link to it
+    let links = dir.file_links.iter().map(ToString::to_string);
+    for link in links.filter(|link| own::provides(link, tables)) {
+        draft.take(Found::Provided(Provided::new(link, None, None), None));
+    }
     let jobs = dir.files.into_iter().map(|file| {
         let what = What::File(Box::new(File {
             input: Input::Path(file.path),

@@ -111,7 +111,7 @@ pub fn scan_with(
     for (index, spec) in specs.iter().enumerate() {
         let source = source::open(spec, index, &mut opening)?;
         inputs.push(source.at().clone());
-        let (mut input, mut more) = plan(source, index, &mut layers);
+        let (mut input, mut more) = plan(source, index, &mut layers, tables);
         if let Planned::One(draft) = &mut input {
             problems.add(index, std::mem::take(&mut draft.artifact.problems));
         }
@@ -356,8 +356,12 @@ impl Run<'_> {
             }
             Leaf::Scanned(report) => {
                 seen.with_device_code += u64::from(report.has_device_code());
-                let library =
-                    own::library(path, size, package.as_deref(), *report, self.means.tables);
+                let tables = self.means.tables;
+                if let Some(provided) = own::provided(&path, &report, tables) {
+                    let provided = Found::Provided(provided, package.clone());
+                    gathered.found.push((artifact, provided));
+                }
+                let library = own::library(path, size, package.as_deref(), *report, tables);
                 if let Some(library) = library {
                     let library = Found::Library(Box::new(library), package);
                     gathered.found.push((artifact, library));

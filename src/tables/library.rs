@@ -5,6 +5,7 @@
 use globset::{GlobBuilder, GlobMatcher, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 
+use super::soname::SonameRow;
 use super::yaml::{self, Sources};
 use crate::error::Error;
 
@@ -35,6 +36,9 @@ pub struct VendorRow {
     /// Whether this compiler may write PTX, which the driver compiles, in place of machine code.
     #[serde(default)]
     pub writes_ptx: bool,
+    /// Whether the driver of the machine brings it, so that nothing else need.
+    #[serde(default)]
+    pub host: bool,
     /// Whether it picks among single-architecture fatbins by itself.
     #[serde(default)]
     pub dispatches: bool,
@@ -182,6 +186,7 @@ struct File {
     as_of: String,
     sources: Sources,
     vendor: Vec<VendorRow>,
+    sonames: Vec<SonameRow>,
     roles: Vec<RoleRow>,
     families: Vec<FamilyRow>,
     run_time: Vec<RunTimeRow>,
@@ -192,6 +197,7 @@ struct File {
 pub(super) struct LibraryTable {
     pub(super) as_of: String,
     pub(super) vendor: Vec<VendorRow>,
+    pub(super) sonames: Vec<SonameRow>,
     pub(super) roles: Vec<RoleRow>,
     pub(super) families: Vec<FamilyRow>,
     pub(super) run_time: Vec<RunTimeRow>,
@@ -210,7 +216,12 @@ impl LibraryTable {
         let roles = file.roles.iter_mut().map(|row| &mut row.sources);
         let families = file.families.iter_mut().map(|row| &mut row.sources);
         let run_time = file.run_time.iter_mut().map(|row| &mut row.sources);
-        let rows = vendor.chain(roles).chain(families).chain(run_time);
+        let sonames = file.sonames.iter_mut().map(|row| &mut row.sources);
+        let rows = vendor
+            .chain(sonames)
+            .chain(roles)
+            .chain(families)
+            .chain(run_time);
         for source in rows.flatten() {
             yaml::resolve(FILE, &file.sources, source)?;
         }
@@ -242,6 +253,7 @@ impl LibraryTable {
         Ok(Self {
             as_of: file.as_of,
             vendor: file.vendor,
+            sonames: file.sonames,
             roles: file.roles,
             families: file.families,
             run_time: file.run_time,

@@ -18,6 +18,7 @@ mod origin;
 mod overlay;
 mod pci;
 mod rows;
+mod soname;
 mod spelling;
 mod texts;
 mod toolkit;
@@ -59,6 +60,7 @@ pub use rows::{
     BranchKind, BranchRow, CapabilityRow, Confidence, Evidence, FirstDriver, Floor, GpuClass,
     GpuRow, NumberRow, PairedDriver, PtxRow, SmRow, ToolkitRow,
 };
+pub use soname::SonameRow;
 pub(crate) use spelling::nearest;
 
 /// The tables.
@@ -299,6 +301,12 @@ impl Tables {
     pub fn component(&self, component: &str) -> Option<&VendorRow> {
         let mut rows = self.library_table().vendor.iter();
         rows.find(|row| row.component == component)
+    }
+
+    /// What is known of a name by which libraries need one of NVIDIA's.
+    pub fn soname(&self, name: &str) -> Option<&SonameRow> {
+        let mut rows = self.library_table().sonames.iter();
+        rows.find(|row| row.is(name))
     }
 
     /// Whose a kernel is, by its name, where it is known: a number for [`Tables::kernel_vendor`].
