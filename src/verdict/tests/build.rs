@@ -266,6 +266,7 @@ fn artifact(kind: ArtifactKind, input: &str) -> Input {
         python_tags: Vec::new(),
         packages: Vec::new(),
         libraries: Vec::new(),
+        provided: Some(Vec::new()),
         problems: Vec::new(),
         image: None,
         seen: Seen {
