@@ -303,6 +303,12 @@ impl Tables {
         rows.find(|row| row.component == component)
     }
 
+    /// Whether the distribution `package` is a library of NVIDIA's.
+    pub fn is_vendor_package(&self, package: &str) -> bool {
+        let mut rows = self.library_table().vendor.iter();
+        rows.any(|row| row.is_package(package))
+    }
+
     /// What is known of a name by which libraries need one of NVIDIA's.
     pub fn soname(&self, name: &str) -> Option<&SonameRow> {
         let mut rows = self.library_table().sonames.iter();

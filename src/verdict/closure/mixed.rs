@@ -65,7 +65,10 @@ fn by_environment<'a>(closure: &Closure<'a>) -> BTreeMap<String, Majors<'a>> {
         let is_sibling = tables
             .sibling_family(&package.name, &library.path)
             .is_some();
-        if of_system || is_sibling || library.component.is_some() {
+        if of_system || is_sibling || tables.is_vendor_package(&package.name) {
+            continue;
+        }
+        if library.component.is_some() {
             continue;
         }
         let Some(environment) = innermost(&library.path, &environments) else {

@@ -15,8 +15,6 @@
 
 mod mixed;
 mod place;
-#[cfg(test)]
-mod tests;
 mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,11 +49,7 @@ pub(super) fn judge(artifact: &Artifact, tables: &Tables) -> Closed {
     for lack in closure.lacks() {
         if lack.grade == Grade::OnDemand {
             let note = words::on_demand(&closure, &lack);
-            let notes = closed.notes.entry(lack.package).or_default();
-            if !notes.is_empty() {
-                notes.push_str("; ");
-            }
-            notes.push_str(&note);
+            closed.notes.insert(lack.package, note);
         } else {
             closed.findings.push(words::missing(&closure, &lack));
         }
@@ -79,11 +73,9 @@ enum Grade {
 struct Lack<'a> {
     package: Option<usize>,
     grade: Grade,
-    /// What brings all of it, as a requirement; else the one name.
-    source: String,
     /// The names, sorted.
     names: BTreeSet<&'a str>,
-    /// Those that need them, the one on which most depends first.
+    /// Those that need them, the one with most device code first.
     libraries: Vec<&'a Library>,
 }
 
@@ -307,21 +299,31 @@ impl<'a> Closure<'a> {
         vendors.any(|vendor| !vendor.host)
     }
 
-    /// What is missing, by package and by what would bring it.
+    /// What is missing, by package and by how much depends on it. What is said of a library on which more depends is
+    /// not said again.
     fn lacks(&self) -> Vec<Lack<'a>> {
-        let mut found: BTreeMap<(Option<usize>, Grade, String), Lack<'a>> = BTreeMap::new();
-        for (index, grade) in self.grades() {
-            let Some(library) = self.libraries.get(index).copied() else {
-                continue;
-            };
+        let mut graded: Vec<(&'a Library, Grade)> = self
+            .grades()
+            .into_iter()
+            .filter_map(|(index, grade)| Some((*self.libraries.get(index)?, grade)))
+            .collect();
+        graded.sort_by_key(|(library, grade)| {
+            (
+                std::cmp::Reverse(*grade),
+                std::cmp::Reverse(own_fatbins(library)),
+            )
+        });
+        let mut said: BTreeMap<(Option<usize>, &str), Grade> = BTreeMap::new();
+        let mut lacks: BTreeMap<(Option<usize>, Grade), Lack<'a>> = BTreeMap::new();
+        for (library, grade) in graded {
             for name in self.lacking(library) {
-                let source = self.source(name, library.package);
-                let source = source.unwrap_or_else(|| name.to_owned());
-                let key = (library.package, grade, source.clone());
-                let lack = found.entry(key).or_insert_with(|| Lack {
-                    package: library.package,
+                let package = library.package;
+                if *said.entry((package, name)).or_insert(grade) > grade {
+                    continue;
+                }
+                let lack = lacks.entry((package, grade)).or_insert_with(|| Lack {
+                    package,
                     grade,
-                    source,
                     names: BTreeSet::new(),
                     libraries: Vec::new(),
                 });
@@ -331,23 +333,7 @@ impl<'a> Closure<'a> {
                 }
             }
         }
-        // what is said of a library on which all depends need not be said of others
-        let whole: BTreeSet<(Option<usize>, String)> = found
-            .keys()
-            .filter(|(_, grade, _)| *grade == Grade::Whole)
-            .map(|(package, _, source)| (*package, source.clone()))
-            .collect();
-        let said = |lack: &Lack<'_>| whole.contains(&(lack.package, lack.source.clone()));
-        let mut lacks: Vec<Lack<'a>> = found
-            .into_values()
-            .filter(|lack| lack.grade == Grade::Whole || !said(lack))
-            .collect();
-        for lack in &mut lacks {
-            // of equals the first by path
-            lack.libraries
-                .sort_by_key(|library| std::cmp::Reverse(own_fatbins(library)));
-        }
-        lacks
+        lacks.into_values().collect()
     }
 
     /// What would bring `name` to a package, as a requirement; several for which it is not known which one fits.
@@ -356,7 +342,7 @@ impl<'a> Closure<'a> {
         if let Some(requirement) = row.requirement(self.cuda_of(package)) {
             return Some(requirement);
         }
-        (!row.packages.is_empty()).then(|| row.packages.join("`, `"))
+        (!row.packages.is_empty()).then(|| row.packages.join("` or `"))
     }
 
     /// The major version of CUDA that the libraries of a package need, where it is one.

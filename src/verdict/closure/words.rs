@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::inventory::{ArtifactKind, Provided};
+use crate::inventory::{ArtifactKind, Library, Provided};
 use crate::rule::{Code, Level};
 
 use super::super::finding::Finding;
@@ -20,22 +20,16 @@ pub(super) fn missing(closure: &Closure<'_>, lack: &Lack<'_>) -> Finding {
     let message = format!("needs {names}, which nothing in the {where_to} provides");
     let others = others(closure, lack);
     let package = closure.package(lack.package);
-    let mut next_step = match closure
-        .tables
-        .soname(lack.names.first().copied().unwrap_or_default())
-    {
-        Some(_) => format!("install `{}`", lack.source),
-        None => format!("install what brings {names}"),
-    };
+    let mut next_step = format!("install {}", sources(closure, lack));
     if let (Some(package), Some((_, Some(cuda)))) = (&package, others.first()) {
+        let what = &package.name;
         next_step.push_str(&format!(
-            ", or a build of `{}` for CUDA {cuda}, which is there",
-            package.name
+            ", or a build of `{what}` for CUDA {cuda}, which is there"
         ));
     }
     if closure.artifact.kind == ArtifactKind::Directory {
         next_step.push_str(
-            "; where the machine that runs it has the library outside of the environment, accept this with a waiver",
+            "; where machines have it outside of the environment, accept this with a waiver",
         );
     }
     let mut finding = Finding::new(Code::RuntimeLibraryMissing, message, next_step);
@@ -53,13 +47,13 @@ pub(super) fn missing(closure: &Closure<'_>, lack: &Lack<'_>) -> Finding {
             .filter(|name| lack.names.contains(name));
         finding = finding.evidence(format!("`{}` needs {}", library.path, list(needs)));
     }
-    if let Some(more) = lack
-        .libraries
-        .len()
-        .checked_sub(LINES_MAX)
-        .filter(|more| *more > 0)
-    {
+    if lack.libraries.len() > LINES_MAX {
+        let more = lack.libraries.len() - LINES_MAX;
         finding = finding.evidence(format!("{more} more libraries of the package need it"));
+    }
+    let first = lack.libraries.first();
+    for user in first.into_iter().flat_map(|first| users(closure, first)) {
+        finding = finding.evidence(user);
     }
     for (other, cuda) in others.iter().take(LINES_MAX) {
         let of = cuda.map_or_else(String::new, |cuda| format!(", of CUDA {cuda}"));
@@ -68,44 +62,53 @@ pub(super) fn missing(closure: &Closure<'_>, lack: &Lack<'_>) -> Finding {
     let count = closure.artifact.provided.as_ref().map_or(0, Vec::len);
     let looked =
         format!("looked for by name among {count} libraries of NVIDIA's in the {where_to}");
-    let told = lack
-        .libraries
-        .first()
-        .map(|library| rpath(library))
-        .unwrap_or_default();
-    finding.evidence(if told.is_empty() {
-        looked
-    } else {
-        let more = told.len().saturating_sub(LINES_MAX);
-        let told = list(told.iter().map(String::as_str).take(LINES_MAX));
-        let more = if more > 0 {
-            format!(" and {more} more")
-        } else {
-            String::new()
-        };
-        format!("{looked}; its RPATH leads to {told}{more}")
-    })
+    let told = first.map(|library| rpath(library)).unwrap_or_default();
+    if told.is_empty() {
+        return finding.evidence(looked);
+    }
+    let (told, more) = some(told.iter().map(String::as_str), LINES_MAX);
+    finding.evidence(format!("{looked}; its RPATH leads to {told}{more}"))
 }
 
 /// What nothing provides, where it is not known whether anything loads what needs it.
 pub(super) fn on_demand(closure: &Closure<'_>, lack: &Lack<'_>) -> String {
-    let who = lack
-        .libraries
-        .iter()
-        .take(2)
-        .map(|library| file_name(&library.path));
-    let more = lack.libraries.len().saturating_sub(2);
-    let more = if more > 0 {
-        format!(" and {more} more")
-    } else {
-        String::new()
+    let who = lack.libraries.iter();
+    let (who, more) = some(who.map(|library| file_name(&library.path)), 2);
+    let names = list(lack.names.iter().copied());
+    let place = whereabouts(closure);
+    format!("{who}{more}, loaded on demand, cannot be: nothing in the {place} provides {names}")
+}
+
+/// Who needs a library of NVIDIA's.
+fn users(closure: &Closure<'_>, vendor: &Library) -> Vec<String> {
+    if vendor.component.is_none() {
+        return Vec::new();
+    }
+    let is_it = |index: usize| {
+        let library = closure.libraries.get(index);
+        library.is_some_and(|library| std::ptr::eq(*library, vendor))
     };
-    format!(
-        "{}{more}, loaded on demand, cannot be: nothing in the {} provides {}",
-        list(who),
-        whereabouts(closure),
-        list(lack.names.iter().copied())
-    )
+    let all = closure.libraries.iter();
+    let users = all.filter(|one| one.component.is_none() && closure.needed(one).any(is_it));
+    let name = file_name(&vendor.path);
+    let lines = users.map(|user| format!("`{}` needs `{name}`", user.path));
+    lines.take(2).collect()
+}
+
+/// What brings all that is missing.
+fn sources(closure: &Closure<'_>, lack: &Lack<'_>) -> String {
+    let mut known = BTreeSet::new();
+    let mut unknown = Vec::new();
+    for name in &lack.names {
+        match closure.source(name, lack.package) {
+            Some(source) => _ = known.insert(source),
+            None => unknown.push(*name),
+        }
+    }
+    let unknown = (!unknown.is_empty()).then(|| format!("what brings {}", list(unknown)));
+    let known = (!known.is_empty()).then(|| list(known.iter().map(String::as_str)));
+    let both: Vec<String> = known.into_iter().chain(unknown).collect();
+    both.join(", and ")
 }
 
 /// A package that needs CUDA `major`, where most need `leading`.
@@ -175,6 +178,13 @@ fn whereabouts(closure: &Closure<'_>) -> &'static str {
         ArtifactKind::Image => "image",
         _ => "environment",
     }
+}
+
+/// The first `most` of some names, and how many more there are.
+fn some<'n>(names: impl ExactSizeIterator<Item = &'n str>, most: usize) -> (String, String) {
+    let more = names.len().saturating_sub(most);
+    let more = (more > 0).then(|| format!(" and {more} more"));
+    (list(names.take(most)), more.unwrap_or_default())
 }
 
 /// `a`, `b` and `c`.

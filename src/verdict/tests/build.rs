@@ -3,9 +3,12 @@
 use crate::device::{
     Coding, FatbinClass, HeaderClaim, HostFormat, ImageKey, ImageKind, ImageTally, Place,
 };
-use crate::inventory::{Artifact, ArtifactKind, Code, Inventory, Library, Package, Seen};
+use crate::inventory::{
+    Artifact, ArtifactKind, Code, ImageFacts, Inventory, Library, Manager, Package, Provided, Seen,
+};
 use crate::locator::Locator;
 use crate::problem::{Extent, Problem, ProblemKind};
+use crate::tables::Tables;
 
 /// Bytes of every image that a test does not give a size.
 pub(super) const IMAGE_BYTES: u64 = 1_000;
@@ -183,9 +186,20 @@ impl Lib {
     /// A library that it needs.
     pub(super) fn needs(mut self, name: &str) -> Self {
         self.0.needed.push(name.to_owned());
-        if name.to_ascii_lowercase().contains("cud") {
+        if Tables::builtin().vendor(name).is_some() {
             self.0.needed_cuda.push(name.to_owned());
         }
+        self
+    }
+
+    /// Libraries that it needs, blanks between them.
+    pub(super) fn needs_all(self, names: &str) -> Self {
+        names.split_whitespace().fold(self, Self::needs)
+    }
+
+    /// With this `DT_RPATH`.
+    pub(super) fn rpath(mut self, rpath: &str) -> Self {
+        self.0.rpath = Some(rpath.to_owned());
         self
     }
 
@@ -304,7 +318,41 @@ pub(super) fn dir(name: &str) -> Input {
     artifact(ArtifactKind::Directory, name)
 }
 
+/// An image.
+pub(super) fn image_of(name: &str) -> Input {
+    let mut input = artifact(ArtifactKind::Image, name);
+    input.0.image = Some(Box::new(ImageFacts::default()));
+    input
+}
+
 impl Input {
+    /// What package managers installed, as far as it is named by now.
+    pub(super) fn installed(mut self, manager: Manager) -> Self {
+        for package in &mut self.0.packages {
+            package.manager.get_or_insert(manager);
+        }
+        self
+    }
+
+    /// Libraries of NVIDIA's at these paths, blanks between them; with `=NAME` those that say another name.
+    pub(super) fn provides(mut self, paths: &str) -> Self {
+        let provided = self.0.provided.get_or_insert_default();
+        for path in paths.split_whitespace() {
+            let (path, soname) = match path.split_once('=') {
+                Some((path, soname)) => (path, Some(soname.to_owned())),
+                None => (path, None),
+            };
+            provided.push(Provided::new(path, soname, None));
+        }
+        self
+    }
+
+    /// As an older document has it, which does not say what is provided.
+    pub(super) fn of_older_document(mut self) -> Self {
+        self.0.provided = None;
+        self
+    }
+
     /// Nothing of it could be read.
     pub(super) fn unread(mut self) -> Self {
         self.0.seen.files = 0;
