@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::inventory::{ArtifactKind, Library, Provided};
 use crate::rule::{Code, Level};
 
-use super::super::finding::Finding;
+use super::super::finding::{Finding, PackageName};
 use super::mixed::{Majors, Need};
 use super::place::{file_name, rpath};
 use super::{Closure, Grade, Lack};
@@ -60,8 +60,11 @@ pub(super) fn missing(closure: &Closure<'_>, lack: &Lack<'_>) -> Finding {
         finding = finding.evidence(format!("`{}` is there{of}", other.path));
     }
     let count = closure.artifact.provided.as_ref().map_or(0, Vec::len);
-    let looked =
-        format!("looked for by name among {count} libraries of NVIDIA's in the {where_to}");
+    let looked = match count {
+        0 => format!("no library of NVIDIA's is in the {where_to}"),
+        1 => format!("looked for by name, and one library of NVIDIA's is in the {where_to}"),
+        _ => format!("looked for by name among {count} libraries of NVIDIA's in the {where_to}"),
+    };
     let told = first.map(|library| rpath(library)).unwrap_or_default();
     if told.is_empty() {
         return finding.evidence(looked);
@@ -120,16 +123,18 @@ pub(super) fn mixed(
     majors: &Majors<'_>,
 ) -> Finding {
     let named = |index: usize| {
-        closure
-            .package(Some(index))
-            .map(|package| package.to_string())
+        let PackageName { name, version } = closure.package(Some(index))?;
+        Some(match version {
+            Some(version) => format!("`{name}` {version}"),
+            None => format!("`{name}`"),
+        })
     };
     let of_major = |major: u32| majors.get(&major).into_iter().flatten();
     let others = of_major(leading).filter_map(|(index, _)| named(*index));
     let others: Vec<String> = others.collect();
     let message = format!(
         "needs libraries of CUDA {major}, where {} beside it {} those of CUDA {leading}",
-        list(others.iter().map(String::as_str).take(LINES_MAX)),
+        joined(others.get(..LINES_MAX).unwrap_or(&others)),
         if others.len() == 1 { "needs" } else { "need" },
     );
     let next_step = format!(
@@ -190,7 +195,11 @@ fn some<'n>(names: impl ExactSizeIterator<Item = &'n str>, most: usize) -> (Stri
 /// `a`, `b` and `c`.
 fn list<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
     let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
-    match names.as_slice() {
+    joined(&names)
+}
+
+fn joined(names: &[String]) -> String {
+    match names {
         [] => "nothing".to_owned(),
         [one] => one.clone(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),

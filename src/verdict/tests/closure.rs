@@ -97,7 +97,13 @@ fn another_major_version_of_a_library_is_not_the_one_that_is_needed() {
     };
     insta::assert_snapshot!(
         format!("{}\n{}\n{}", finding.message, finding.evidence.join("\n"), finding.next_step),
-        @""
+        @"
+    needs `libcudart.so.12`, which nothing in the environment provides
+    `lib/python3.12/site-packages/xformers/_C.so` needs `libcudart.so.12`
+    `lib/python3.12/site-packages/nvidia/cu13/lib/libcudart.so.13` is there, of CUDA 13
+    looked for by name among 2 libraries of NVIDIA's in the environment
+    install `nvidia-cuda-runtime-cu12`, or a build of `xformers` for CUDA 13, which is there; where machines have it outside of the environment, accept this with a waiver
+    "
     );
 }
 
@@ -451,7 +457,7 @@ fn mixed(input: &Input) -> Vec<String> {
 #[test]
 fn the_package_that_differs_from_most_is_named() {
     let of_equals =
-        "xformers: needs libraries of CUDA 12, where `torch 1.0` beside it needs those of CUDA 13";
+        "xformers: needs libraries of CUDA 12, where `torch` 1.0 beside it needs those of CUDA 13";
     assert_eq!(mixed(&with_runtime(beside_torch())), [of_equals]);
     let more = with_runtime(beside_torch())
         .of(
@@ -462,7 +468,7 @@ fn the_package_that_differs_from_most_is_named() {
     assert_eq!(
         mixed(&more),
         [
-            "torch: needs libraries of CUDA 13, where `flash-attn 1.0` and `xformers 1.0` beside it need those of CUDA 12"
+            "torch: needs libraries of CUDA 13, where `xformers` 1.0 and `flash-attn` 1.0 beside it need those of CUDA 12"
         ]
     );
 }
@@ -537,6 +543,10 @@ fn evidence_says_where_a_loader_would_look() {
     let finding = found(&evaluation, Code::RuntimeLibraryMissing)[0];
     insta::assert_snapshot!(
         format!("{}\n{}", finding.evidence.join("\n"), finding.next_step),
-        @""
+        @"
+    `lib/python3.12/site-packages/torch/lib/libtorch_cuda.so` needs `libcudnn.so.9`
+    looked for by name, and one library of NVIDIA's is in the environment; its RPATH leads to `lib/python3.12/site-packages/nvidia/cudnn/lib` and `lib/python3.12/site-packages/torch/lib`
+    install `nvidia-cudnn-cu12>=9,<10`; where machines have it outside of the environment, accept this with a waiver
+    "
     );
 }
