@@ -1,14 +1,16 @@
 //! Inventories built in code: what a table row writes as `lib("m/_C.so").fatbin("sm_80 compute_90@8.7", 12)`.
 
+mod closure;
+
 use crate::device::{
     Coding, FatbinClass, HeaderClaim, HostFormat, ImageKey, ImageKind, ImageTally, Place,
 };
-use crate::inventory::{
-    Artifact, ArtifactKind, Code, ImageFacts, Inventory, Library, Manager, Package, Provided, Seen,
-};
+use crate::inventory::{Artifact, ArtifactKind, Code, Inventory, Library, Package, Seen};
 use crate::locator::Locator;
 use crate::problem::{Extent, Problem, ProblemKind};
 use crate::tables::Tables;
+
+pub(super) use closure::image_of;
 
 /// Bytes of every image that a test does not give a size.
 pub(super) const IMAGE_BYTES: u64 = 1_000;
@@ -318,41 +320,7 @@ pub(super) fn dir(name: &str) -> Input {
     artifact(ArtifactKind::Directory, name)
 }
 
-/// An image.
-pub(super) fn image_of(name: &str) -> Input {
-    let mut input = artifact(ArtifactKind::Image, name);
-    input.0.image = Some(Box::new(ImageFacts::default()));
-    input
-}
-
 impl Input {
-    /// What package managers installed, as far as it is named by now.
-    pub(super) fn installed(mut self, manager: Manager) -> Self {
-        for package in &mut self.0.packages {
-            package.manager.get_or_insert(manager);
-        }
-        self
-    }
-
-    /// Libraries of NVIDIA's at these paths, blanks between them; with `=NAME` those that say another name.
-    pub(super) fn provides(mut self, paths: &str) -> Self {
-        let provided = self.0.provided.get_or_insert_default();
-        for path in paths.split_whitespace() {
-            let (path, soname) = match path.split_once('=') {
-                Some((path, soname)) => (path, Some(soname.to_owned())),
-                None => (path, None),
-            };
-            provided.push(Provided::new(path, soname, None));
-        }
-        self
-    }
-
-    /// As an older document has it, which does not say what is provided.
-    pub(super) fn of_older_document(mut self) -> Self {
-        self.0.provided = None;
-        self
-    }
-
     /// Nothing of it could be read.
     pub(super) fn unread(mut self) -> Self {
         self.0.seen.files = 0;
