@@ -81,7 +81,11 @@ mod tests {
             ("libcudnn.so.9", Some(13), Some("nvidia-cudnn-cu13>=9,<10")),
             ("libcudnn.so.9", None, None),
             ("libnccl.so.2", Some(13), Some("nvidia-nccl-cu13")),
-            ("libcusparse.so.12", Some(12), Some("nvidia-cusparse-cu12")),
+            (
+                "libcusparse.so.12",
+                Some(12),
+                Some("nvidia-cusparse-cu12>=12,<13"),
+            ),
             ("libcudart.so.99", None, None),
             // a copy under another name is not brought by anything else
             ("libcudart-5a077122.so.12.0.107", None, None),
