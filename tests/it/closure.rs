@@ -78,7 +78,7 @@ fn a_saved_inventory_lacks_the_same_and_an_older_one_nothing() {
     install(&place, "pkg", "pkg/_C.so", needing());
     let saved = place.run(&["inspect", "--format", "json", "env"]);
     let mut saved = saved.json();
-    let mut check = |saved: &Value| {
+    let check = |saved: &Value| {
         place.write("saved.json", saved.to_string());
         let target = ["--target", "H100", "--driver", "R580", "--format", "json"];
         let run = place.run(&[&["check", "--inventory", "saved.json"][..], &target].concat());

@@ -6,8 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::inventory::Library;
-use crate::source::Manager;
+use crate::inventory::{Library, Manager};
 
 use super::super::finding::Finding;
 use super::place::{environment, innermost, key};
