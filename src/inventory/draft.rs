@@ -9,7 +9,7 @@ use crate::problem::Problem;
 use crate::source::remote::RemoteFile;
 
 use super::nested::Described;
-use super::{Artifact, ArtifactKind, Library, Package, Seen};
+use super::{Artifact, ArtifactKind, Library, Package, Provided, Seen};
 
 /// An artifact on the way.
 pub(super) struct Draft {
@@ -19,11 +19,13 @@ pub(super) struct Draft {
     /// The file that it is, where it is at an address, and where that is told.
     #[cfg(feature = "registry")]
     pub(super) remote: Option<(RemoteFile, Locator)>,
+    pub(super) provided: Vec<(Provided, Option<Package>)>,
 }
 
 /// Something that a thread has found.
 pub(super) enum Found {
     Library(Box<Library>, Option<Arc<Package>>),
+    Provided(Provided, Option<Arc<Package>>),
     Package(Arc<Package>),
     /// That the input is a conda package, and which.
     Conda(Box<Described>),
@@ -46,6 +48,7 @@ impl Draft {
                 python_tags: Vec::new(),
                 packages: Vec::new(),
                 libraries: Vec::new(),
+                provided: None,
                 problems: Vec::new(),
                 seen: Seen::default(),
                 fetched: None,
@@ -57,6 +60,7 @@ impl Draft {
             libraries: Vec::new(),
             #[cfg(feature = "registry")]
             remote: None,
+            provided: Vec::new(),
         }
     }
 
@@ -65,6 +69,9 @@ impl Draft {
         match found {
             Found::Library(library, package) => {
                 self.libraries.push((*library, package.as_deref().cloned()));
+            }
+            Found::Provided(provided, package) => {
+                self.provided.push((provided, package.as_deref().cloned()));
             }
             Found::Package(package) => {
                 self.packages.insert(Package::clone(&package));
@@ -86,14 +93,25 @@ impl Draft {
     pub(super) fn finish(mut self, problems: Vec<Problem>) -> Artifact {
         self.artifact.packages = self.packages.into_iter().collect();
         let packages = &self.artifact.packages;
-        self.artifact.libraries = self
-            .libraries
-            .into_iter()
-            .map(|(mut library, package)| {
-                library.package = package.and_then(|package| packages.binary_search(&package).ok());
-                library
-            })
-            .collect();
+        let index = |package: Option<Package>| {
+            package.and_then(|package| packages.binary_search(&package).ok())
+        };
+        let libraries = self.libraries.into_iter();
+        let libraries = libraries.map(|(mut library, package)| {
+            library.package = index(package);
+            library
+        });
+        let provided = self.provided.into_iter();
+        let provided = provided.map(|(mut provided, package)| {
+            provided.package = index(package);
+            provided
+        });
+        let (libraries, mut provided): (_, Vec<Provided>) =
+            (libraries.collect(), provided.collect());
+        provided.sort();
+        provided.dedup();
+        self.artifact.provided = Some(provided);
+        self.artifact.libraries = libraries;
         self.artifact
             .libraries
             .sort_by(|a, b| a.path.cmp(&b.path).then(a.size.cmp(&b.size)));

@@ -18,7 +18,9 @@ use super::draft::{Draft, Found};
 use super::layer::{LayerFile, LayerScan, compare};
 use super::own;
 use super::squash::{FileId, Squashed, squash};
-use super::{Artifact, ArtifactKind, CompatDriver, Hidden, ImageFacts, LayerFacts, Package};
+use super::{
+    Artifact, ArtifactKind, CompatDriver, Hidden, ImageFacts, LayerFacts, Package, Provided,
+};
 
 /// Places of a tree that are made for each file that an archive may have: directories, links, what is replaced.
 const NODES_PER_MEMBER: u64 = 4;
@@ -85,6 +87,17 @@ pub(super) fn assemble(
             if file.inner.is_empty() {
                 compat.extend(compat_driver(&path, &report));
             }
+            for path in place
+                .also
+                .iter()
+                .map(|path| shown(path))
+                .chain([path.clone()])
+            {
+                let provided = own::provided(&path, &report, tables);
+                if let Some(provided) = provided {
+                    draft.take(Found::Provided(provided, package.clone()));
+                }
+            }
             let library = own::library(path, file.size, package.as_deref(), report, tables);
             if let Some(mut library) = library {
                 library.layer = Some(layer);
@@ -92,6 +105,9 @@ pub(super) fn assemble(
                 draft.take(Found::Library(Box::new(library), package));
             }
         }
+    }
+    for link in merged.links(tables) {
+        draft.take(Found::Provided(link, None));
     }
     compat.sort_by(|a, b| a.path.cmp(&b.path));
     let platform = image.platform.as_deref();
@@ -253,6 +269,14 @@ impl<'s> Merged<'s> {
 
     fn place(&self, file: FileId) -> Option<&FilePlace> {
         self.places.get(&file)
+    }
+
+    /// Links by which a loader finds libraries of NVIDIA's.
+    fn links(&self, tables: &Tables) -> Vec<Provided> {
+        let is_wanted = |path: &[u8]| own::provides(&String::from_utf8_lossy(path), tables);
+        let links = self.squashed.links_to_files(is_wanted).into_iter();
+        let links = links.map(|path| MemberName::from_bytes(&path).to_string());
+        links.map(|path| Provided::new(path, None, None)).collect()
     }
 
     /// What the container toolkit wrote into a container that was saved as an image.

@@ -172,6 +172,9 @@ pub struct Artifact {
     pub packages: Vec<Package>,
     /// Members with device code, that link CUDA, or that are a CUDA compiler; by path.
     pub libraries: Vec<Library>,
+    /// Libraries of NVIDIA's in it that others can need by name, whether they hold device code or not; by path. None
+    /// where an older document does not say.
+    pub provided: Option<Vec<Provided>>,
     /// What could not be read.
     pub problems: Vec<Problem>,
     /// How much was looked at.
@@ -253,6 +256,24 @@ pub struct Hidden {
 }
 
 impl Artifact {
+    /// Whether it holds all that its programs load, the driver aside: what it lacks is then missing.
+    ///
+    /// An image is, and a lock file of which every file was read, and so is a directory that holds installed packages (a virtual environment, `site-packages`, a
+    /// conda prefix, the root of a system). A build tree or a folder of wheels is not, and neither is a package by
+    /// itself, whose dependencies lie elsewhere.
+    pub fn is_closure(&self) -> bool {
+        match self.kind {
+            ArtifactKind::Image => true,
+            ArtifactKind::Directory => self.packages.iter().any(Package::is_installed),
+            // what is in a file that was not read may be what another needs
+            ArtifactKind::LockFile => self.lock.as_ref().is_some_and(|lock| lock.is_read()),
+            ArtifactKind::Wheel
+            | ArtifactKind::Conda
+            | ArtifactKind::Sdist
+            | ArtifactKind::File => false,
+        }
+    }
+
     /// Whether nothing of it could be read.
     pub fn is_unread(&self) -> bool {
         // a lock file says what is installed, read or not
@@ -286,6 +307,13 @@ impl Package {
     }
 }
 
+impl Package {
+    /// Whether a package manager installed it where it lies.
+    pub fn is_installed(&self) -> bool {
+        self.manager.is_some()
+    }
+}
+
 impl From<source::Package> for Package {
     fn from(package: source::Package) -> Self {
         Self {
@@ -293,6 +321,34 @@ impl From<source::Package> for Package {
             version: package.version,
             manager: Some(package.manager),
         }
+    }
+}
+
+/// A library of NVIDIA's that others can need by name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct Provided {
+    /// Its path in the artifact, as that of a [`Library`]; that of a link counts as its own.
+    pub path: String,
+    /// The name that it says it is needed by, where that is not the name of the file.
+    pub soname: Option<String>,
+    /// The package that owns it: an index into [`Artifact::packages`].
+    pub package: Option<usize>,
+}
+
+impl Provided {
+    /// A library or a link at `path`.
+    pub fn new(path: impl Into<String>, soname: Option<String>, package: Option<usize>) -> Self {
+        Self {
+            path: path.into(),
+            soname,
+            package,
+        }
+    }
+
+    /// The name of the file.
+    pub fn file_name(&self) -> &str {
+        own::file_name(&self.path)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::device::DeviceReport;
 use crate::image::{DriverFile, driver_file};
 use crate::tables::{Tables, VendorRow};
 
-use super::{Code, Library, Package};
+use super::{Code, Library, Package, Provided};
 
 /// The library that a scanned file is, where it matters to a gate: it holds device code, links CUDA, or is a
 /// CUDA compiler.
@@ -60,10 +60,43 @@ pub(super) fn library(
     })
 }
 
-/// Whether a scanned file of an image matters to a gate: as a library, or as a driver that the image brings.
+/// Whether a scanned file of an image matters to a gate: as a library, as one that others need, or as a driver that
+/// the image brings.
 pub(super) fn matters(path: &str, report: &DeviceReport, tables: &Tables) -> bool {
     matches!(driver_file(path), Some(DriverFile::Compat(_)))
+        || is_provided(path, report, tables)
         || Role::of(path, report, tables).is_some()
+}
+
+/// The library of NVIDIA's that a scanned file is, where others can need it by name; of no package yet.
+pub(super) fn provided(path: &str, report: &DeviceReport, tables: &Tables) -> Option<Provided> {
+    is_provided(path, report, tables).then(|| {
+        let soname = report.host.soname.clone();
+        let soname = soname.filter(|soname| soname != file_name(path));
+        Provided::new(path, soname, None)
+    })
+}
+
+fn is_provided(path: &str, report: &DeviceReport, tables: &Tables) -> bool {
+    let soname = report.host.soname.as_deref().unwrap_or_default();
+    report.host.format.is_linked()
+        && (provides(path, tables) || provides(&at_its_place(path, soname), tables))
+}
+
+/// Whether the name of a file or a link is that of a shared library of NVIDIA's that other libraries need. A stub is
+/// there to link against, and is never loaded; what lies in an archive that is not unpacked is not either.
+pub(super) fn provides(path: &str, tables: &Tables) -> bool {
+    let name = file_name(path);
+    let is_shared = name.contains(".so") || name.to_ascii_lowercase().ends_with(".dll");
+    let lies_aside = path.split('/').rev().skip(1).any(|part| part == "stubs");
+    let is_packed = path.contains(" › ");
+    is_shared && !lies_aside && !is_packed && tables.vendor(name).is_some_and(|vendor| !vendor.host)
+}
+
+/// The path of a file of another name beside that at `path`.
+fn at_its_place(path: &str, name: &str) -> String {
+    let dir = path.len() - file_name(path).len();
+    format!("{}{name}", path.get(..dir).unwrap_or_default())
 }
 
 /// What a file that matters to a gate is.
@@ -135,6 +168,6 @@ fn component(row: &VendorRow) -> String {
     row.component.clone()
 }
 
-fn file_name(path: &str) -> &str {
+pub(super) fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }

@@ -9,12 +9,14 @@ use crate::locator::Locator;
 use crate::source::lock::Environment;
 use crate::source::oci::{self, Blob};
 use crate::source::{Conda, Dir, ImageStream, PlainFile, Source, Wheel};
+use crate::tables::Tables;
 
-use super::draft::Draft;
+use super::draft::{Draft, Found};
 use super::fetched;
 use super::leaf::Input;
 use super::locks::{Files, PlannedLock};
-use super::{ArtifactKind, Package};
+use super::own;
+use super::{ArtifactKind, Package, Provided};
 
 /// Something to read.
 pub(super) struct Job {
@@ -98,19 +100,20 @@ pub(super) fn plan(
     source: Source,
     index: usize,
     shared: &mut Shared<'_>,
+    tables: &Tables,
 ) -> Result<(Planned, Vec<(u64, Job)>), Error> {
     let (draft, jobs) = match source {
         #[cfg(feature = "registry")]
         Source::Remote { source, file } => {
             let at = source.at().clone();
-            let (mut planned, jobs) = plan(*source, index, shared)?;
+            let (mut planned, jobs) = plan(*source, index, shared, tables)?;
             if let Planned::One(draft) = &mut planned {
                 draft.remote = Some((file, at));
             }
             return Ok((planned, jobs));
         }
         Source::Wheel(wheel) => plan_wheel(wheel, index),
-        Source::Dir(dir) => plan_dir(dir, index),
+        Source::Dir(dir) => plan_dir(dir, index, tables),
         Source::Images { images, .. } => {
             return Ok(plan_images(images, index, &mut shared.layers));
         }
@@ -259,7 +262,7 @@ fn plan_wheel(wheel: Wheel, index: usize) -> (Draft, Vec<(u64, Job)>) {
     (draft, jobs)
 }
 
-fn plan_dir(dir: Dir, index: usize) -> (Draft, Vec<(u64, Job)>) {
+fn plan_dir(dir: Dir, index: usize, tables: &Tables) -> (Draft, Vec<(u64, Job)>) {
     let mut draft = Draft::new(ArtifactKind::Directory, &dir.at);
     draft.artifact.problems = dir.problems;
     let packages: Vec<Arc<Package>> = dir
@@ -270,6 +273,11 @@ fn plan_dir(dir: Dir, index: usize) -> (Draft, Vec<(u64, Job)>) {
     draft
         .packages
         .extend(packages.iter().map(|package| Package::clone(package)));
+    // a loader finds a library by the name of a link to it
+    let links = dir.file_links.iter().map(ToString::to_string);
+    for link in links.filter(|link| own::provides(link, tables)) {
+        draft.take(Found::Provided(Provided::new(link, None, None), None));
+    }
     let jobs = dir.files.into_iter().map(|file| {
         let what = What::File(Box::new(File {
             input: Input::Path(file.path),

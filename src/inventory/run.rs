@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use sha2::{Digest as _, Sha256};
 
 use crate::archive::{Fault, SharedBytes, Zip};
+use crate::device::DeviceReport;
 use crate::error::Error;
 use crate::source::Conda;
 use crate::source::conda::CondaForm;
@@ -143,8 +144,11 @@ impl Run<'_> {
         self.problems.add(artifact, problems);
         let mut draft = None;
         if let Some(source) = source {
+            let tables = self.means.tables;
             // no lock file lies behind an address of one
-            if let Ok((Planned::One(one), jobs)) = plan(source, artifact, &mut Shared::default()) {
+            if let Ok((Planned::One(one), jobs)) =
+                plan(source, artifact, &mut Shared::default(), tables)
+            {
                 draft = Some(one);
                 for (weight, job) in jobs {
                     self.expect(&job);
@@ -242,15 +246,31 @@ impl Run<'_> {
             }
             Leaf::Scanned(report) => {
                 seen.with_device_code += u64::from(report.has_device_code());
-                let library =
-                    own::library(path, size, package.as_deref(), *report, self.means.tables);
-                if let Some(library) = library {
-                    let library = Found::Library(Box::new(library), package);
-                    gathered.found.push((artifact, library));
-                }
+                self.keep(artifact, path, size, package, *report, gathered);
             }
         }
         self.problems.add(artifact, problems);
+    }
+
+    /// Keeps what matters of a scanned file.
+    fn keep(
+        &self,
+        artifact: usize,
+        path: String,
+        size: u64,
+        package: Option<Arc<Package>>,
+        report: DeviceReport,
+        gathered: &mut Gathered,
+    ) {
+        let tables = self.means.tables;
+        if let Some(provided) = own::provided(&path, &report, tables) {
+            let provided = Found::Provided(provided, package.clone());
+            gathered.found.push((artifact, provided));
+        }
+        if let Some(library) = own::library(path, size, package.as_deref(), report, tables) {
+            let library = Found::Library(Box::new(library), package);
+            gathered.found.push((artifact, library));
+        }
     }
 
     /// Opens an archive that lies in another or in a directory.
@@ -343,12 +363,7 @@ impl Run<'_> {
         for file in nested.files {
             let package = file.package.or_else(|| outer.cloned());
             let path = format!("{prefix}{}", file.path);
-            let of = package.as_deref();
-            let library = own::library(path, file.size, of, file.report, self.means.tables);
-            if let Some(library) = library {
-                let library = Found::Library(Box::new(library), package);
-                gathered.found.push((artifact, library));
-            }
+            self.keep(artifact, path, file.size, package, file.report, gathered);
         }
         self.problems.add(artifact, nested.problems);
     }

@@ -122,7 +122,7 @@ pub fn scan_with(
     for (index, spec) in specs.iter().enumerate() {
         let source = source::open(spec, index, &mut opening)?;
         inputs.push(source.at().clone());
-        let (mut input, mut more) = plan(source, index, &mut shared)?;
+        let (mut input, mut more) = plan(source, index, &mut shared, tables)?;
         if let Planned::One(draft) = &mut input {
             problems.add(index, std::mem::take(&mut draft.artifact.problems));
         }

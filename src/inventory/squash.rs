@@ -121,6 +121,32 @@ impl<'e> Squashed<'e> {
         wanted: impl Fn(FileId) -> bool,
     ) -> BTreeMap<FileId, Vec<Box<[u8]>>> {
         let mut found: BTreeMap<FileId, Vec<Box<[u8]>>> = BTreeMap::new();
+        self.each(|node, path| match node {
+            Node::File(file) if wanted(*file) => {
+                found.entry(*file).or_default().push(path.into());
+            }
+            _ => {}
+        });
+        for paths in found.values_mut() {
+            paths.sort_unstable();
+        }
+        found
+    }
+
+    /// The paths of links that are there and `wanted`, and lead to a file, sorted.
+    pub(super) fn links_to_files(&self, wanted: impl Fn(&[u8]) -> bool) -> Vec<Box<[u8]>> {
+        let mut found: Vec<Box<[u8]>> = Vec::new();
+        self.each(|node, path| {
+            if matches!(node, Node::Symlink(_)) && wanted(path) && self.leads_to_file(path) {
+                found.push(path.into());
+            }
+        });
+        found.sort_unstable();
+        found
+    }
+
+    /// Shows everything below the root to `see`, with its path.
+    fn each(&self, mut see: impl FnMut(&Node<'e>, &[u8])) {
         // each with its name, and with the bytes of the path that its directory takes
         let mut pending: Vec<(NodeId, &[u8], usize)> = vec![(ROOT, b"", 0)];
         let mut path: Vec<u8> = Vec::new();
@@ -130,21 +156,39 @@ impl<'e> Squashed<'e> {
                 path.push(b'/');
             }
             path.extend_from_slice(name);
-            match self.nodes.get(node) {
-                Some(Node::Dir(children)) => {
-                    let here = path.len();
-                    pending.extend(children.iter().map(|(name, child)| (*child, *name, here)));
+            let Some(node) = self.nodes.get(node) else {
+                continue;
+            };
+            if let Node::Dir(children) = node {
+                let here = path.len();
+                pending.extend(children.iter().map(|(name, child)| (*child, *name, here)));
+            }
+            see(node, &path);
+        }
+    }
+
+    /// Whether a file is at the end of the way of `path`; where that would take too long to tell, it is.
+    fn leads_to_file(&self, path: &[u8]) -> bool {
+        let mut way = Way::new(path);
+        while let Some(name) = way.next() {
+            if self.step().is_err() {
+                return true;
+            }
+            let Some(child) = self.child(way.dir(), name) else {
+                return false;
+            };
+            match self.nodes.get(child) {
+                Some(Node::Dir(_)) => way.enter(child, name),
+                Some(Node::Symlink(target)) => {
+                    if way.follow(target).is_err() {
+                        return false;
+                    }
                 }
-                Some(Node::File(file)) if wanted(*file) => {
-                    found.entry(*file).or_default().push(path.as_slice().into());
-                }
-                _ => {}
+                Some(Node::File(_)) => return way.next().is_none(),
+                Some(Node::Other) | None => return false,
             }
         }
-        for paths in found.values_mut() {
-            paths.sort_unstable();
-        }
-        found
+        false
     }
 
     /// The layer that took a file away.

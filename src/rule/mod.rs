@@ -95,6 +95,7 @@ codes! {
     DriverTooOld "driver-too-old" Deny "the driver is older than the code or the GPU needs";
     DriverDroppedGpu "driver-dropped-gpu" Deny "this driver branch no longer drives this GPU";
     CompressionNeedsDriver "compression-needs-driver" Deny "the driver cannot unpack the compression of the fitting code";
+    RuntimeLibraryMissing "runtime-library-missing" Deny "what a library needs of CUDA's libraries is nowhere in the environment or image";
     PlatformMismatch "platform-mismatch" Deny "the package is built for another operating system, CPU, Python or C library";
     CpuOnlyBuild "cpu-only-build" Deny "the policy expects GPU code and this build has none";
     NoFileForTarget "no-file-for-target" Deny "a locked package has no file that installs on this target";
@@ -104,6 +105,7 @@ codes! {
     JitOnly "jit-only" Warn "the code is compiled by the driver at first use";
     JitCompilerMismatch "jit-compiler-mismatch" Warn "no compiler that the package carries compiles for this GPU, or its PTX is newer than the driver takes";
     LinkOnly "link-only" Warn "only LTO-IR fits, which must be linked at run time";
+    MixedCudaMajors "mixed-cuda-majors" Warn "packages of one environment need libraries of different CUDA major versions";
     TegraCompatibilityUnsure "tegra-compatibility-unsure" Warn "NVIDIA does not promise that this code runs on this Tegra GPU";
     ClaimMismatch "claim-mismatch" Warn "what an image or a conda package says of itself does not fit what is in it, or cannot be met";
     PtxHeaderMismatch "ptx-header-mismatch" Warn "a device image is not built for what its header says";

@@ -109,6 +109,9 @@ fn order(tables: &Tables, broken: &mut Broken) {
     broken.rising("compression floors", floors.map(|(key, _)| key));
     let libraries = tables.library_table();
     broken.rising("vendor", libraries.vendor.iter().map(|row| &row.component));
+    let sonames = libraries.sonames.iter();
+    let sonames = sonames.map(|row| (&row.component, row.cuda.first(), &row.names));
+    broken.rising("sonames", sonames.map(|key| format!("{key:?}")));
     broken.rising("roles", libraries.roles.iter().map(|row| &row.library));
     broken.rising(
         "families",
@@ -155,6 +158,8 @@ fn sources(tables: &Tables, broken: &mut Broken) {
     let libraries = tables.library_table();
     let rows = libraries.vendor.iter();
     broken.sourced(rows.map(|row| (&row.component, row.sources.as_slice(), row.note.as_ref())));
+    let rows = libraries.sonames.iter();
+    broken.sourced(rows.map(|row| (row.names.join(" "), row.sources.as_slice(), None)));
     let rows = libraries.roles.iter();
     broken.sourced(rows.map(|row| (&row.library, row.sources.as_slice(), None)));
     let rows = libraries.families.iter();
@@ -398,16 +403,37 @@ fn floors(tables: &Tables, broken: &mut Broken) {
     }
 }
 
-/// Packages are named in the form in which they are compared.
+/// Packages are named in the form in which they are compared; a name that libraries need is of the component that its
+/// file is, and stands in one row.
 fn libraries(tables: &Tables, broken: &mut Broken) {
     let table = tables.library_table();
+    let mut named = BTreeSet::new();
+    for row in &table.sonames {
+        for name in &row.names {
+            let vendor = tables.vendor(name).map(|vendor| &vendor.component);
+            broken.unless(vendor == Some(&row.component), || {
+                format!("`{name}` is of component {vendor:?}")
+            });
+            broken.unless(named.insert(name), || {
+                format!("`{name}` stands in two rows")
+            });
+        }
+        let names = row.names.join(" ");
+        broken.unless(row.packages.len() <= row.cuda.len(), || {
+            format!("`{names}`: more packages than major versions")
+        });
+        broken.unless(row.cuda.is_sorted_by(|a, b| a < b), || {
+            format!("`{names}`: major versions do not rise")
+        });
+    }
     let vendor = table.vendor.iter().flat_map(|row| &row.packages);
     let roles = table.roles.iter().flat_map(|row| &row.packages);
     let families = table.families.iter().flat_map(|row| &row.packages);
     let run_time = table.run_time.iter().flat_map(|row| &row.packages);
     let deciders = table.families.iter().map(|row| &row.decider.package);
     let builds = table.gpu_builds.iter().map(|row| &row.package);
-    let others = run_time.chain(deciders).chain(builds);
+    let sonames = table.sonames.iter().flat_map(|row| &row.packages);
+    let others = run_time.chain(deciders).chain(builds).chain(sonames);
     for package in vendor.chain(roles).chain(families).chain(others) {
         broken.unless(*package == normalised(package), || {
             format!("the package name `{package}` is not normalised")

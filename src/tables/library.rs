@@ -5,6 +5,7 @@
 use globset::{GlobBuilder, GlobMatcher, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 
+use super::soname::SonameRow;
 use super::yaml::{self, Sources};
 use crate::error::Error;
 
@@ -35,6 +36,9 @@ pub struct VendorRow {
     /// Whether this compiler may write PTX, which the driver compiles, in place of machine code.
     #[serde(default)]
     pub writes_ptx: bool,
+    /// Whether the driver of the machine brings it, so that nothing else need.
+    #[serde(default)]
+    pub host: bool,
     /// Whether it picks among single-architecture fatbins by itself.
     #[serde(default)]
     pub dispatches: bool,
@@ -193,6 +197,7 @@ struct File {
     as_of: String,
     sources: Sources,
     vendor: Vec<VendorRow>,
+    sonames: Vec<SonameRow>,
     roles: Vec<RoleRow>,
     families: Vec<FamilyRow>,
     run_time: Vec<RunTimeRow>,
@@ -204,6 +209,7 @@ struct File {
 pub(super) struct LibraryTable {
     pub(super) as_of: String,
     pub(super) vendor: Vec<VendorRow>,
+    pub(super) sonames: Vec<SonameRow>,
     pub(super) roles: Vec<RoleRow>,
     pub(super) families: Vec<FamilyRow>,
     pub(super) run_time: Vec<RunTimeRow>,
@@ -224,7 +230,8 @@ impl LibraryTable {
         let families = file.families.iter_mut().map(|row| &mut row.sources);
         let run_time = file.run_time.iter_mut().map(|row| &mut row.sources);
         let builds = file.gpu_builds.iter_mut().map(|row| &mut row.sources);
-        let rows = vendor.chain(roles).chain(families);
+        let sonames = file.sonames.iter_mut().map(|row| &mut row.sources);
+        let rows = vendor.chain(sonames).chain(roles).chain(families);
         let rows = rows.chain(run_time).chain(builds);
         for source in rows.flatten() {
             yaml::resolve(FILE, &file.sources, source)?;
@@ -257,6 +264,7 @@ impl LibraryTable {
         Ok(Self {
             as_of: file.as_of,
             vendor: file.vendor,
+            sonames: file.sonames,
             roles: file.roles,
             families: file.families,
             run_time: file.run_time,

@@ -18,6 +18,7 @@ mod origin;
 mod overlay;
 mod pci;
 mod rows;
+mod soname;
 mod spelling;
 mod texts;
 mod toolkit;
@@ -61,6 +62,7 @@ pub use rows::{
     BranchKind, BranchRow, CapabilityRow, Confidence, Evidence, FirstDriver, Floor, GpuClass,
     GpuRow, NumberRow, PairedDriver, PtxRow, SmRow, ToolkitRow,
 };
+pub use soname::SonameRow;
 pub(crate) use spelling::nearest;
 
 /// The tables.
@@ -301,6 +303,18 @@ impl Tables {
     pub fn component(&self, component: &str) -> Option<&VendorRow> {
         let mut rows = self.library_table().vendor.iter();
         rows.find(|row| row.component == component)
+    }
+
+    /// Whether the distribution `package` is a library of NVIDIA's.
+    pub fn is_vendor_package(&self, package: &str) -> bool {
+        let mut rows = self.library_table().vendor.iter();
+        rows.any(|row| row.is_package(package))
+    }
+
+    /// What is known of a name by which libraries need one of NVIDIA's.
+    pub fn soname(&self, name: &str) -> Option<&SonameRow> {
+        let mut rows = self.library_table().sonames.iter();
+        rows.find(|row| row.is(name))
     }
 
     /// Whose a kernel is, by its name, where it is known: a number for [`Tables::kernel_vendor`].

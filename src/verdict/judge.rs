@@ -15,7 +15,9 @@ use super::floor::{Floor, Mechanism};
 use super::kernels::MissingKernels;
 use super::of_image::OfImage;
 use super::words::Subject;
-use super::{Row, Verdict, artifact, compilers, conda, floor, glibc, lock, package, python, words};
+use super::{
+    Row, Verdict, artifact, closure, compilers, conda, floor, glibc, lock, package, python, words,
+};
 
 /// One artifact on its way to rows and findings.
 pub(super) struct Judge<'a> {
@@ -56,9 +58,11 @@ impl Judge<'_> {
             found.line = found
                 .line
                 .or_else(|| lock::line(artifact, found.package.as_ref()));
-            let raised_by_threshold = found.level > found.code.default_level();
-            if !raised_by_threshold {
-                found.level = self.policy.level_for(found.code, &found.subject());
+            // a threshold may have raised it, and a milder case has a milder level
+            let (own, default) = (found.level, found.code.default_level());
+            if own <= default {
+                let level = self.policy.level_for(found.code, &found.subject());
+                found.level = if own < default { level.min(own) } else { level };
             }
             findings.push(found);
         };
@@ -105,8 +109,14 @@ impl Judge<'_> {
                 }
             }
         }
+        let mut closed = closure::judge(artifact, self.tables);
+        for found in closed.findings {
+            add(found, None);
+        }
         for (package, libraries) in self.groups() {
             let name = package.as_ref();
+            let index = libraries.first().map(|library| library.package);
+            let remark = index.and_then(|index| closed.notes.remove(&index));
             for found in artifact::header_mismatches(&libraries) {
                 add(found, name);
             }
@@ -118,7 +128,8 @@ impl Judge<'_> {
             let mut has_code = false;
             let mut no_forward_ptx = None;
             for target in &targets {
-                let on = self.target(name, &libraries, target, image.as_ref(), missing);
+                let mut on = self.target(name, &libraries, target, image.as_ref(), missing);
+                on.row.notes.extend(remark.clone());
                 has_code |= on.row.has_device_code;
                 for found in on.findings {
                     add(found, name);

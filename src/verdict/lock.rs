@@ -57,7 +57,7 @@ fn of_package(package: &LockedPackage, lock: &LockFacts) -> Option<Finding> {
             Finding::new(Code::NoFileForTarget, message, next_step)
                 .evidence(format!("looked for {}", lock.title()))
         }
-        PickStatus::Sdist | PickStatus::Vcs | PickStatus::Directory => {
+        _ if is_built(package) => {
             let message = "no wheel fits: it is built at install, and what GPUs its code runs on is decided there";
             let next_step = "build its wheel for your targets (`TORCH_CUDA_ARCH_LIST` or `CMAKE_CUDA_ARCHITECTURES` set), and check and install that";
             Finding::new(Code::BuiltAtInstall, message, next_step).evidence(built_from(package))
@@ -79,6 +79,19 @@ fn of_package(package: &LockedPackage, lock: &LockFacts) -> Option<Finding> {
         _ => return None,
     };
     Some(finding)
+}
+
+/// Whether an installer builds it.
+fn is_built(package: &LockedPackage) -> bool {
+    let file = package.file.as_ref();
+    match package.status {
+        PickStatus::Sdist | PickStatus::Vcs | PickStatus::Directory => true,
+        PickStatus::Url | PickStatus::File => file.is_some_and(|file| {
+            let name = file.name.to_ascii_lowercase();
+            !name.ends_with(".whl") && !name.ends_with(".conda")
+        }),
+        _ => false,
+    }
 }
 
 fn built_from(package: &LockedPackage) -> String {

@@ -8,6 +8,7 @@
 
 mod artifact;
 mod baseline;
+mod closure;
 mod compilers;
 mod conda;
 mod coverage;

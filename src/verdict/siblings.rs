@@ -27,11 +27,11 @@ pub(super) struct Kept {
 }
 
 /// A library of which one of several is loaded.
-struct Sibling<'a> {
-    row: &'a FamilyRow,
+struct Sibling<'l, 't> {
+    row: &'t FamilyRow,
     /// None where it has no code that can be loaded.
     rank: Option<Rank>,
-    library: &'a Library,
+    library: &'l Library,
 }
 
 /// The CUDA version that decides, and how it is known.
@@ -54,7 +54,7 @@ pub(super) fn keep<'l>(
         return Kept::default();
     };
     let tables = subject.tables;
-    let mut families: BTreeMap<&str, Vec<Sibling<'_>>> = BTreeMap::new();
+    let mut families: BTreeMap<&str, Vec<Sibling<'_, '_>>> = BTreeMap::new();
     for library in libraries.iter().copied() {
         if let Some(row) = tables.sibling_family(&package.name, &library.path) {
             let judged = judged.iter().find(|one| std::ptr::eq(one.library, library));
@@ -89,8 +89,9 @@ pub(super) fn keep<'l>(
         {
             kept.missing = Some(missing(subject, siblings, decided, loaded));
         }
-        let is =
-            |one: &Judged<'_>, sibling: &Sibling<'_>| std::ptr::eq(one.library, sibling.library);
+        let is = |one: &Judged<'_>, sibling: &Sibling<'_, '_>| {
+            std::ptr::eq(one.library, sibling.library)
+        };
         judged.retain(|one| {
             loaded.is_some_and(|loaded| is(one, loaded))
                 || !siblings.iter().any(|sibling| is(one, sibling))
@@ -100,8 +101,48 @@ pub(super) fn keep<'l>(
     kept
 }
 
+/// Siblings among `libraries` of `package` that are not loaded with what lies `beside` them. Where nothing decides which
+/// one is, those that lack something are not, as long as another is `whole`; else the newest is.
+pub(super) fn idle<'l>(
+    libraries: &[&'l Library],
+    package: &str,
+    beside: &Artifact,
+    tables: &Tables,
+    whole: impl Fn(&Library) -> bool,
+) -> Vec<&'l Library> {
+    let mut families: BTreeMap<&str, Vec<Sibling<'l, '_>>> = BTreeMap::new();
+    for library in libraries.iter().copied() {
+        if let Some(row) = tables.sibling_family(package, &library.path) {
+            families.entry(&row.library).or_default().push(Sibling {
+                row,
+                rank: None,
+                library,
+            });
+        }
+    }
+    let mut idle = Vec::new();
+    for siblings in families.values() {
+        let decided = siblings
+            .first()
+            .and_then(|one| decided(&one.row.decider, beside));
+        let any_whole = siblings.iter().any(|one| whole(one.library));
+        let newest = siblings.iter().max_by_key(|one| one.version());
+        let is = |one: &Sibling<'_, '_>, other: &Sibling<'_, '_>| {
+            std::ptr::eq(one.library, other.library)
+        };
+        let is_loaded = |one: &Sibling<'_, '_>| match &decided {
+            Some(decided) => choose(siblings, decided.version).is_some_and(|other| is(one, other)),
+            None if any_whole => whole(one.library),
+            None => newest.is_some_and(|newest| is(one, newest)),
+        };
+        let others = siblings.iter().filter(|one| !is_loaded(one));
+        idle.extend(others.map(|one| one.library));
+    }
+    idle
+}
+
 /// Which siblings run and which do not, where they differ.
-fn runs_and_not(siblings: &[Sibling<'_>]) -> Option<String> {
+fn runs_and_not(siblings: &[Sibling<'_, '_>]) -> Option<String> {
     let named = |runs: bool| {
         let found = siblings
             .iter()
@@ -182,8 +223,11 @@ fn compact(text: &str) -> Option<ToolkitVersion> {
 
 /// The sibling for a CUDA version: the same, else the newest older one of that major version, else the oldest newer
 /// one of it.
-fn choose<'s, 'l>(siblings: &'s [Sibling<'l>], version: ToolkitVersion) -> Option<&'s Sibling<'l>> {
-    let of = |sibling: &Sibling<'_>| sibling.version().filter(|of| of.major == version.major);
+fn choose<'s, 'l, 't>(
+    siblings: &'s [Sibling<'l, 't>],
+    version: ToolkitVersion,
+) -> Option<&'s Sibling<'l, 't>> {
+    let of = |sibling: &Sibling<'_, '_>| sibling.version().filter(|of| of.major == version.major);
     let known = || {
         siblings
             .iter()
@@ -199,9 +243,9 @@ fn choose<'s, 'l>(siblings: &'s [Sibling<'l>], version: ToolkitVersion) -> Optio
 
 fn missing(
     subject: Subject<'_>,
-    siblings: &[Sibling<'_>],
+    siblings: &[Sibling<'_, '_>],
     decided: &Decided,
-    loaded: Option<&Sibling<'_>>,
+    loaded: Option<&Sibling<'_, '_>>,
 ) -> Finding {
     let Decided {
         version, package, ..
@@ -236,7 +280,7 @@ fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-impl Sibling<'_> {
+impl Sibling<'_, '_> {
     /// The CUDA version that its name says.
     fn version(&self) -> Option<ToolkitVersion> {
         let (prefix, _) = self.row.library.split_once('*')?;

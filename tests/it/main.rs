@@ -22,6 +22,7 @@ mod cli_policy;
 mod cli_policy_parts;
 mod cli_report;
 #[cfg(unix)]
+mod closure;
 mod daemon;
 mod demo;
 mod determinism;

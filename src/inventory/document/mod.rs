@@ -67,6 +67,8 @@ struct ArtifactForm {
     #[serde(flatten)]
     image: ImageForm,
     libraries: Vec<LibraryForm>,
+    #[serde(default)]
+    provided: Option<Vec<ProvidedForm>>,
     problems: Vec<ProblemForm>,
 }
 
@@ -134,6 +136,15 @@ struct LibraryForm {
     fatbins: u64,
     images: Vec<ImageSum>,
     classes: Vec<ClassForm>,
+}
+
+/// A library of NVIDIA's that others can need by name.
+#[derive(Debug, Serialize, Deserialize)]
+struct ProvidedForm {
+    path: String,
+    /// Where it is not the name of the file.
+    soname: Option<String>,
+    package: Option<PackageForm>,
 }
 
 /// Equal images over the whole library.

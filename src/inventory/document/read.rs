@@ -7,7 +7,8 @@ use crate::device::{
     Coding, FatbinClass, HeaderClaim, HostFormat, ImageKey, ImageKind, ImageTally, Place,
 };
 use crate::inventory::{
-    Artifact, ArtifactKind, Code, Fetched, HashCheck, LayerFacts, Library, Manager, Package, Seen,
+    Artifact, ArtifactKind, Code, Fetched, HashCheck, LayerFacts, Library, Manager, Package,
+    Provided, Seen,
 };
 use crate::locator::Locator;
 use crate::platform::Platform;
@@ -50,6 +51,14 @@ impl ArtifactForm {
             .into_iter()
             .map(|form| form.into_library(&packages, layers));
         let libraries: Vec<Library> = libraries.collect::<Result<_, _>>()?;
+        let provided = self.provided.map(|forms| {
+            let provided = forms.into_iter().map(|form| {
+                let package = index_of(form.package, &packages, &form.path)?;
+                Ok::<_, String>(Provided::new(form.path, form.soname, package))
+            });
+            provided.collect::<Result<Vec<_>, _>>()
+        });
+        let provided = provided.transpose()?;
         let seen = Seen {
             files: self.files.seen,
             with_device_code: self.files.with_device_code,
@@ -80,6 +89,7 @@ impl ArtifactForm {
             python_tags: self.python_tags,
             platforms: platforms.filter_map(Result::ok).collect(),
             libraries,
+            provided,
             problems: problems.collect::<Result<_, _>>()?,
             seen,
             fetched: self.fetched.map(FetchedForm::into_fetched).transpose()?,
@@ -110,6 +120,21 @@ impl FetchedForm {
     }
 }
 
+/// Which of `packages` the file at `path` belongs to.
+fn index_of(
+    package: Option<PackageForm>,
+    packages: &[Package],
+    path: &str,
+) -> Result<Option<usize>, String> {
+    let Some(package) = package.map(PackageForm::into_package).transpose()? else {
+        return Ok(None);
+    };
+    let index = packages.iter().position(|known| *known == package);
+    let index =
+        index.ok_or_else(|| format!("package `{}` of `{path}` is not listed", package.name));
+    index.map(Some)
+}
+
 impl PackageForm {
     fn into_package(self) -> Result<Package, String> {
         let manager = self.manager.as_deref();
@@ -129,21 +154,7 @@ impl LibraryForm {
             &self.format,
             "a file format",
         )?;
-        let package = self.package.map(PackageForm::into_package).transpose()?;
-        let package = match package {
-            None => None,
-            Some(package) => Some(
-                packages
-                    .iter()
-                    .position(|known| *known == package)
-                    .ok_or_else(|| {
-                        format!(
-                            "package `{}` of `{}` is not listed",
-                            package.name, self.path
-                        )
-                    })?,
-            ),
-        };
+        let package = index_of(self.package, packages, &self.path)?;
         let layer = self.layer.as_ref().map(|digest| {
             let known = |layer: &LayerFacts| layer.digest.as_ref() == Some(digest);
             layers

@@ -11,7 +11,7 @@ use super::conda::CondaForm;
 use super::image::ImageForm;
 use super::{
     ArtifactForm, ClassForm, ClassImage, FetchedForm, HeaderForm, ImageSum, LibraryForm,
-    PackageForm, ProblemForm, SeenForm,
+    PackageForm, ProblemForm, ProvidedForm, SeenForm,
 };
 
 impl From<&Artifact> for ArtifactForm {
@@ -41,6 +41,15 @@ impl From<&Artifact> for ArtifactForm {
                 .iter()
                 .map(|library| LibraryForm::new(library, artifact))
                 .collect(),
+            provided: artifact.provided.as_ref().map(|provided| {
+                let forms = provided.iter();
+                let forms = forms.map(|provided| ProvidedForm {
+                    path: provided.path.clone(),
+                    soname: provided.soname.clone(),
+                    package: package_of(provided.package, artifact),
+                });
+                forms.collect()
+            }),
             problems: artifact.problems.iter().map(ProblemForm::from).collect(),
         }
     }
@@ -56,6 +65,12 @@ impl From<&Fetched> for FetchedForm {
             whole: fetched.whole.clone(),
         }
     }
+}
+
+/// The package with this index in an artifact.
+fn package_of(index: Option<usize>, artifact: &Artifact) -> Option<PackageForm> {
+    let package = index.and_then(|index| artifact.packages.get(index));
+    package.map(PackageForm::from)
 }
 
 impl From<&Package> for PackageForm {
@@ -82,7 +97,6 @@ impl From<&Problem> for ProblemForm {
 
 impl LibraryForm {
     fn new(library: &Library, artifact: &Artifact) -> Self {
-        let package = library.package;
         let layers = artifact.image.as_ref().map(|image| &image.layers);
         let layer = library
             .layer
@@ -90,9 +104,7 @@ impl LibraryForm {
         Self {
             path: library.path.clone(),
             also: library.also.clone(),
-            package: package
-                .and_then(|index| artifact.packages.get(index))
-                .map(PackageForm::from),
+            package: package_of(library.package, artifact),
             layer: layer.and_then(|layer| layer.digest.clone()),
             size: library.size,
             format: library.format.id().to_owned(),

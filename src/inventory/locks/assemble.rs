@@ -7,7 +7,7 @@ use super::files::PlannedLock;
 use super::read::{Outcome, Reach};
 use crate::archive::Fault;
 use crate::inventory::draft::Draft;
-use crate::inventory::{Artifact, ArtifactKind, HashCheck, Library, Manager, Package};
+use crate::inventory::{Artifact, ArtifactKind, HashCheck, Library, Manager, Package, Provided};
 use crate::locator::Locator;
 use crate::problem::{Extent, Problem, ProblemKind};
 use crate::source::lock::{Hash, PickStatus, without_secrets};
@@ -121,9 +121,17 @@ pub(in crate::inventory) fn assemble(planned: PlannedLock, files: &[Option<FileR
             draft.artifact.seen.add(read.artifact.seen);
             all.extend(read.artifact.problems.iter().cloned());
             for library in &read.artifact.libraries {
-                draft
-                    .libraries
-                    .push((installed(library), Some(package.clone())));
+                let library = Library {
+                    path: installed(&library.path),
+                    package: None,
+                    ..library.clone()
+                };
+                draft.libraries.push((library, Some(package.clone())));
+            }
+            for provided in read.artifact.provided.iter().flatten() {
+                let path = installed(&provided.path);
+                let provided = Provided::new(path, provided.soname.clone(), None);
+                draft.provided.push((provided, Some(package.clone())));
             }
         }
         draft.packages.insert(package);
@@ -132,12 +140,8 @@ pub(in crate::inventory) fn assemble(planned: PlannedLock, files: &[Option<FileR
     draft.finish(all.into_iter().collect())
 }
 
-/// A library of a wheel where an installer puts it.
-fn installed(library: &Library) -> Library {
-    let path = Installed::of(library.path.as_bytes()).path;
-    Library {
-        path: String::from_utf8_lossy(path).into_owned(),
-        package: None,
-        ..library.clone()
-    }
+/// Where an installer puts a member of a wheel.
+fn installed(path: &str) -> String {
+    let path = Installed::of(path.as_bytes()).path;
+    String::from_utf8_lossy(path).into_owned()
 }

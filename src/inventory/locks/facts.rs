@@ -52,6 +52,12 @@ impl LockFacts {
         parts.join(", ")
     }
 
+    /// Whether every file was read. What is built at install is no file yet.
+    pub fn is_read(&self) -> bool {
+        let read = |package: &LockedPackage| !matches!(package.content, Content::NotRead(_));
+        self.unlocked.is_empty() && self.packages.iter().all(read)
+    }
+
     /// The package called `name`, whatever its spelling.
     pub fn package(&self, name: &str, version: Option<&str>) -> Option<&LockedPackage> {
         let mut named = self.packages.iter().filter(|package| {

@@ -166,3 +166,29 @@ fn the_work_of_all_ways_is_bounded() {
         "the image has more files, or longer ways to them, than a run may look at"
     );
 }
+
+#[test]
+fn links_lead_to_files_or_are_none() {
+    let (_, _, tree) = run(&[
+        &[
+            "f lib/a.so.1",
+            "s lib/a.so a.so.1",
+            "s usr/a.so ../lib/a.so",
+            "s dir/lib /lib",
+            "s usr/b.so ../dir/lib/a.so.1",
+            "s usr/c.so /dir/lib",
+            "s usr/d.so nowhere",
+            "s usr/e.so e.so",
+            "s usr/f.so ../lib/a.so.1/x",
+            "s usr/gone.so ../lib/gone.so.1",
+            "f lib/gone.so.1",
+        ],
+        &["w lib/gone.so.1"],
+    ]);
+    let links = tree.links_to_files(|path| path.ends_with(b".so"));
+    let links: Vec<&str> = links
+        .iter()
+        .map(|path| str::from_utf8(path).unwrap())
+        .collect();
+    assert_eq!(links, ["lib/a.so", "usr/a.so", "usr/b.so"]);
+}

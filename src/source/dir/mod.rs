@@ -32,6 +32,8 @@ pub struct Dir {
     pub problems: Vec<Problem>,
     /// Links that were not followed without loss: to something inside, to nothing, to no library.
     pub links_skipped: u64,
+    /// Links that lead to a file, inside or outside of the tree, sorted by the bytes of their names.
+    pub file_links: Vec<MemberName>,
     /// Sockets, devices and the like.
     pub special_skipped: u64,
     /// Links of directories inside the tree, with the name of what each leads to.
@@ -113,12 +115,15 @@ impl Dir {
             packages: Vec::new(),
             problems: Vec::new(),
             links_skipped: 0,
+            file_links: Vec::new(),
             special_skipped: 0,
             links: BTreeMap::new(),
         };
         dir.walk(root, limits);
         dir.files
             .sort_by(|one, other| one.name.as_bytes().cmp(other.name.as_bytes()));
+        dir.file_links
+            .sort_by(|one, other| one.as_bytes().cmp(other.as_bytes()));
         let found = packages::assign(&Files { dir: &dir, limits }, &dir.at, limits);
         for (file, owner) in dir.files.iter_mut().zip(found.owner) {
             file.package = owner;
@@ -195,6 +200,11 @@ impl Dir {
                 return;
             }
         };
+        if target.as_deref().is_some_and(Path::is_file)
+            && (self.file_links.len() as u64) < limits.members
+        {
+            self.file_links.push(MemberName::from_bytes(name));
+        }
         if let Some(inside) = target
             .as_deref()
             .and_then(|target| target.strip_prefix(root).ok())

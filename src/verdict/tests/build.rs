@@ -1,5 +1,7 @@
 //! Inventories built in code: what a table row writes as `lib("m/_C.so").fatbin("sm_80 compute_90@8.7", 12)`.
 
+mod closure;
+
 use crate::device::{
     Coding, FatbinClass, HeaderClaim, HostFormat, ImageKey, ImageKind, ImageTally, Place,
 };
@@ -8,6 +10,9 @@ use crate::inventory::{
 };
 use crate::locator::Locator;
 use crate::problem::{Extent, Problem, ProblemKind};
+use crate::tables::Tables;
+
+pub(super) use closure::image_of;
 
 /// Bytes of every image that a test does not give a size.
 pub(super) const IMAGE_BYTES: u64 = 1_000;
@@ -185,9 +190,20 @@ impl Lib {
     /// A library that it needs.
     pub(super) fn needs(mut self, name: &str) -> Self {
         self.0.needed.push(name.to_owned());
-        if name.to_ascii_lowercase().contains("cud") {
+        if Tables::builtin().vendor(name).is_some() {
             self.0.needed_cuda.push(name.to_owned());
         }
+        self
+    }
+
+    /// Libraries that it needs, blanks between them.
+    pub(super) fn needs_all(self, names: &str) -> Self {
+        names.split_whitespace().fold(self, Self::needs)
+    }
+
+    /// With this `DT_RPATH`.
+    pub(super) fn rpath(mut self, rpath: &str) -> Self {
+        self.0.rpath = Some(rpath.to_owned());
         self
     }
 
@@ -268,6 +284,7 @@ fn artifact(kind: ArtifactKind, input: &str) -> Input {
         python_tags: Vec::new(),
         packages: Vec::new(),
         libraries: Vec::new(),
+        provided: Some(Vec::new()),
         problems: Vec::new(),
         fetched: None,
         conda: None,

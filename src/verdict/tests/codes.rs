@@ -225,6 +225,10 @@ fn input_cases() -> Vec<Case> {
 
 fn cases() -> Vec<Case> {
     let mut cases = coverage_cases();
+    cases.extend(
+        super::closure::cases()
+            .map(|(code, raises, quiet)| by_input(code, &on("A100", "R580"), raises, quiet)),
+    );
     cases.extend(driver_cases());
     cases.extend(input_cases());
     cases

@@ -4,6 +4,7 @@
 mod baselines;
 mod blocked;
 mod build;
+mod closure;
 mod codes;
 mod compilers;
 mod conda;
