@@ -8,6 +8,7 @@
 
 mod artifact;
 mod baseline;
+pub mod compare;
 mod compilers;
 mod coverage;
 mod finding;
