@@ -196,8 +196,16 @@ fn contents(
         before.map(|artifact| (artifact, &of_before)),
         after.map(|artifact| (artifact, &of_after)),
     );
+    let name = |key: &Option<Key>, contents: &BTreeMap<Key, Content>| {
+        contents.get(key.as_ref()?)?.name.clone()
+    };
+    let names = packages
+        .iter()
+        .map(|(old, new)| name(new, &of_after).or_else(|| name(old, &of_before)));
+    let names: Vec<Option<String>> = names.collect();
     let paired = Paired {
         packages: &packages,
+        names: &names,
         artifacts,
     };
     let (outcomes, findings) = match evaluations {

@@ -106,6 +106,8 @@ enum Side {
 /// The packages of a pair of artifacts, and what each evaluation calls them.
 pub(super) struct Paired<'p> {
     pub(super) packages: &'p [Two<Key>],
+    /// What reports call each of them: its name after, or before where it is gone.
+    pub(super) names: &'p [Option<String>],
     /// The index of the artifact in each evaluation.
     pub(super) artifacts: Two<usize>,
 }
@@ -122,6 +124,10 @@ impl Paired<'_> {
             };
             named.as_ref() == Some(&key)
         })
+    }
+
+    fn name(&self, at: Option<usize>) -> Option<String> {
+        self.names.get(at?).cloned().flatten()
     }
 
     /// The results of each package on each target, by package in the order of the pairs, then in that of the policy.
@@ -145,7 +151,7 @@ impl Paired<'_> {
                 let outcome = found
                     .entry((at, target.unwrap_or_default()))
                     .or_insert_with(|| Outcome {
-                        package: row.package.as_ref().map(|package| package.name.clone()),
+                        package: self.name(at),
                         target: row.target.clone(),
                         before: None,
                         after: None,
@@ -199,7 +205,7 @@ impl Paired<'_> {
         }
         let changes = groups.into_iter();
         changes
-            .filter_map(|(subject, sides)| sides.change(&subject))
+            .filter_map(|(subject, sides)| sides.change(&subject, self.name(subject.package)))
             .collect()
     }
 }
@@ -222,7 +228,7 @@ struct Sides<'e> {
 }
 
 impl Sides<'_> {
-    fn change(&self, subject: &Subject<'_>) -> Option<FindingChange> {
+    fn change(&self, subject: &Subject<'_>, package: Option<String>) -> Option<FindingChange> {
         let lacks = |findings: &[&Finding], one: &Finding| {
             findings
                 .iter()
@@ -251,7 +257,7 @@ impl Sides<'_> {
         Some(FindingChange {
             code: subject.code,
             level: subject.level.0,
-            package: shown.package.as_ref().map(|package| package.name.clone()),
+            package,
             target: subject.target.map(str::to_owned),
             gpu: subject.gpu.map(str::to_owned),
             before: self.before.len() as u64,
