@@ -1,11 +1,11 @@
 //! What each package holds before and after, and what is found that was not.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use crate::device::CodeForm;
 use crate::rule::Level;
-use crate::verdict::compare::{CodeKey, Content, FindingChange, PackageChange, Pair};
+use crate::verdict::compare::{CodeKey, Content, FindingChange, PackageChange, Pair, library_stem};
 use crate::verdict::megabytes;
 
 use super::super::style::Styles;
@@ -104,25 +104,33 @@ fn sizes(before: u64, after: u64) -> Option<String> {
     ))
 }
 
-/// What own code of a form is gone, new, or, where that much is left out, less or more than half or twice.
+/// What own code of a form is gone or new, and what has less than half or more than twice the share that it had.
 fn code(
     before: &Content,
     after: &Content,
     form: CodeForm,
     options: HumanOptions,
 ) -> Option<String> {
-    let keys: BTreeSet<&CodeKey> = before.code.keys().chain(after.code.keys()).collect();
-    let keys = keys
-        .into_iter()
-        .filter(|key| key.form == form && !key.carried);
+    let of_form = |content: &Content| -> BTreeMap<CodeKey, u64> {
+        let own = content.code.iter();
+        let own = own.filter(|(key, _)| key.form == form && !key.carried);
+        own.map(|(key, bytes)| (key.clone(), *bytes)).collect()
+    };
+    let (before, after) = (of_form(before), of_form(after));
+    let total = |code: &BTreeMap<CodeKey, u64>| code.values().map(|bytes| u128::from(*bytes)).sum();
+    let (all_before, all_after): (u128, u128) = (total(&before), total(&after));
+    let keys: BTreeSet<&CodeKey> = before.keys().chain(after.keys()).collect();
     let (mut gone, mut new, mut other) = (Vec::new(), Vec::new(), Vec::new());
     for key in keys {
         let name = &key.name;
-        match (before.code.get(key), after.code.get(key)) {
+        match (before.get(key), after.get(key)) {
             (Some(was), None) => gone.push(format!("{name} ({})", megabytes(*was))),
             (None, Some(is)) => new.push(format!("{name} ({})", megabytes(*is))),
             (Some(was), Some(is)) => {
-                let far = is.saturating_mul(2) < *was || was.saturating_mul(2) < *is;
+                let share_before = u128::from(*was).saturating_mul(all_after);
+                let share_after = u128::from(*is).saturating_mul(all_before);
+                let far = share_after.saturating_mul(2) < share_before
+                    || share_before.saturating_mul(2) < share_after;
                 if (far || options.verbose) && difference(*was, *is).is_some() {
                     other.push(format!("{name} {} -> {}", megabytes(*was), megabytes(*is)));
                 }
@@ -130,11 +138,10 @@ fn code(
             (None, None) => {}
         }
     }
-    let all = |names: &[String]| names.join(", ");
     let parts = [("gone ", gone), ("new ", new), ("", other)];
     let parts = parts.iter().filter(|(_, names)| !names.is_empty());
     let parts: Vec<String> = parts
-        .map(|(head, names)| format!("{head}{}", all(names)))
+        .map(|(head, names)| format!("{head}{}", names.join(", ")))
         .collect();
     (!parts.is_empty()).then(|| parts.join("; "))
 }
@@ -188,9 +195,16 @@ fn libraries(
         };
         (!names.is_empty()).then(|| format!("{what} {names}"))
     };
+    let only = |names: &BTreeSet<String>, others: &BTreeSet<String>| -> Vec<String> {
+        let others: BTreeSet<&str> = others.iter().map(|name| library_stem(name)).collect();
+        let names = names
+            .iter()
+            .filter(|name| !others.contains(library_stem(name)));
+        names.cloned().collect()
+    };
     let parts = [
-        said("gone", before.difference(after).cloned().collect()),
-        said("new", after.difference(before).cloned().collect()),
+        said("gone", only(before, after)),
+        said("new", only(after, before)),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join("; "))

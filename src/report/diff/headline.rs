@@ -79,7 +79,7 @@ fn effects(pair: &Pair) -> Vec<String> {
     };
     effects.extend(difference(sum(false), sum(true)).map(|text| format!("{text} of device code")));
     if let ([change], false) = (pair.packages.as_slice(), several) {
-        effects.extend(toolkits(change).map(|text| format!("made by {text}")));
+        effects.extend(newest_toolkit(change));
     }
     effects.extend(drivers(&pair.outcomes));
     if effects.is_empty() {
@@ -155,33 +155,54 @@ pub(super) fn toolkits(change: &PackageChange) -> Option<String> {
     Some(format!("CUDA {} -> {}", names(before), names(after)))
 }
 
-/// `needs driver 525.60.13 -> 580.65.06`, where the floors of all targets that change do so alike.
+/// `CUDA 12.8 -> 13.0`, where the newest toolkit is another one: it decides on the driver.
+fn newest_toolkit(change: &PackageChange) -> Option<String> {
+    let before = change.before.as_ref()?.toolkits.last()?;
+    let after = change.after.as_ref()?.toolkits.last()?;
+    (before != after).then(|| format!("CUDA {before} -> {after}"))
+}
+
+/// `needs driver 525.60.13 -> 580.65.06`, with the targets where it is not so for all.
 fn drivers(outcomes: &[Outcome]) -> Option<String> {
-    let spec =
-        |floor: Option<&Floor>| floor.map_or("any".to_owned(), |floor| floor.driver.to_string());
-    let mut changes: Vec<(String, String)> = Vec::new();
-    let mut targets: Vec<&str> = Vec::new();
+    let mut floors: (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    let mut targets: Vec<String> = Vec::new();
+    let mut all: Vec<&str> = Vec::new();
     for outcome in outcomes {
+        add(&mut all, outcome.target.as_str());
         let Some((before, after)) = outcome.floors() else {
             continue;
         };
-        let change = (spec(before), spec(after));
-        if change.0 == change.1 {
-            continue;
-        }
-        if !changes.contains(&change) {
-            changes.push(change);
-        }
-        if !targets.contains(&outcome.target.as_str()) {
-            targets.push(&outcome.target);
+        let spec = |floor: Option<&Floor>| {
+            floor.map_or_else(|| "any".to_owned(), |floor| floor.driver.to_string())
+        };
+        if spec(before) != spec(after) {
+            add(&mut floors.0, spec(before));
+            add(&mut floors.1, spec(after));
+            add(&mut targets, outcome.target.clone());
         }
     }
-    match changes.as_slice() {
-        [] => None,
-        [(before, after)] => Some(format!("needs driver {before} -> {after}")),
-        _ => Some(format!(
-            "needs other drivers on {}",
-            plural(targets.len() as u64, "target")
+    let one_of = |floors: &[String]| floors.join(" or ");
+    let on = if targets.len() < all.len() {
+        format!(" on {}", listed(&targets))
+    } else {
+        String::new()
+    };
+    match (floors.0.len(), floors.1.len()) {
+        (0, _) | (_, 0) => None,
+        (1..=2, 1..=2) => Some(format!(
+            "needs driver {} -> {}{on}",
+            one_of(&floors.0),
+            one_of(&floors.1)
         )),
+        _ => {
+            let count = plural(targets.len() as u64, "target");
+            Some(format!("needs other drivers on {count}"))
+        }
+    }
+}
+
+fn add<T: PartialEq>(list: &mut Vec<T>, one: T) {
+    if !list.contains(&one) {
+        list.push(one);
     }
 }

@@ -43,7 +43,11 @@ fn write_result(
             writeln!(out, "{}", wrapped(text, 0, options.width))?;
         }
         Some(policy) => {
-            let by = format!("(policy {})", visible(policy));
+            let by = if comparison.targets_by_hand {
+                "(targets of the command line)".to_owned()
+            } else {
+                format!("(policy {})", visible(policy))
+            };
             if comparison.is_worse() {
                 let worse = worse_targets(comparison);
                 let worse = listed(&worse);

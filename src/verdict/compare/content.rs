@@ -98,6 +98,15 @@ impl Content {
     }
 }
 
+/// What stays of the path of a library where its versions or the tags of its Python are others:
+/// `pkg/_C` of `pkg/_C.cpython-312-x86_64-linux-gnu.so`, `lib/libx` of `lib/libx.so.12`.
+pub(crate) fn library_stem(path: &str) -> &str {
+    let name = path.rfind('/').map_or(0, |slash| slash + 1);
+    let dot = path.get(name..).and_then(|name| name.find('.'));
+    let end = dot.filter(|dot| *dot > 0).map(|dot| name + dot);
+    end.and_then(|end| path.get(..end)).unwrap_or(path)
+}
+
 /// The packages of an artifact, and what no package owns where there is any.
 pub(super) fn of_artifact(artifact: &Artifact) -> BTreeMap<Key, Content> {
     let mut contents: BTreeMap<Key, Content> = BTreeMap::new();

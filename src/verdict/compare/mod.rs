@@ -18,6 +18,7 @@ use super::{Evaluation, PackageName, Verdict};
 use content::Key;
 use outcome::Paired;
 
+pub(crate) use content::library_stem;
 pub use content::{CodeKey, Content};
 pub use outcome::{FindingChange, Outcome, Standing};
 
@@ -27,6 +28,8 @@ pub use outcome::{FindingChange, Outcome, Standing};
 pub struct Comparison {
     /// The name of the policy; none where there are no targets and only contents were compared.
     pub policy: Option<String>,
+    /// Whether the targets were given one by one, not by a policy.
+    pub targets_by_hand: bool,
     /// The tables by which was judged.
     pub tables: Option<Origin>,
     /// Whether more warnings are worse too.
@@ -131,6 +134,7 @@ impl Comparison {
         };
         Self {
             policy: evaluations.map(|(_, after)| after.policy.clone()),
+            targets_by_hand: evaluations.is_some_and(|(_, after)| after.has_targets_by_hand()),
             tables: evaluations
                 .map(|(_, after)| after.tables.clone())
                 .or_else(|| after.tables.clone()),

@@ -6,7 +6,7 @@ use crate::policy::normal_package;
 use crate::rule::{Code, Level};
 use crate::verdict::{Evaluation, Finding, Floor, PackageName, Verdict};
 
-use super::content::Key;
+use super::content::{Key, library_stem};
 use super::pairs::Two;
 
 /// A package on a target, before and after.
@@ -132,12 +132,7 @@ impl Paired<'_> {
 
     /// The results of each package on each target, by package in the order of the pairs, then in that of the policy.
     pub(super) fn outcomes(&self, before: &Evaluation, after: &Evaluation) -> Vec<Outcome> {
-        let mut targets: Vec<&str> = Vec::new();
-        for row in after.matrix.iter().chain(&before.matrix) {
-            if !targets.contains(&row.target.as_str()) {
-                targets.push(&row.target);
-            }
-        }
+        let targets = targets(before, after);
         let mut found: BTreeMap<(Option<usize>, usize), Outcome> = BTreeMap::new();
         let (of_before, of_after) = self.artifacts;
         for (evaluation, artifact, side) in [
@@ -177,6 +172,8 @@ impl Paired<'_> {
     /// The findings that count and are not the same before and after: the worst first, then by package, rule, target
     /// and GPU.
     pub(super) fn findings(&self, before: &Evaluation, after: &Evaluation) -> Vec<FindingChange> {
+        let targets = targets(before, after);
+        let place = |name: &str| targets.iter().position(|target| *target == name);
         let mut groups: BTreeMap<Subject<'_>, Sides<'_>> = BTreeMap::new();
         let (of_before, of_after) = self.artifacts;
         for (evaluation, artifact, side) in [
@@ -192,6 +189,7 @@ impl Paired<'_> {
                     level: std::cmp::Reverse(finding.level),
                     package: self.at(finding.package.as_ref(), side),
                     code: finding.code,
+                    place: finding.target.as_deref().and_then(place),
                     target: finding.target.as_deref(),
                     gpu: finding.gpu.as_deref(),
                 };
@@ -210,12 +208,25 @@ impl Paired<'_> {
     }
 }
 
+/// The targets in the order of the policy.
+fn targets<'e>(before: &'e Evaluation, after: &'e Evaluation) -> Vec<&'e str> {
+    let mut targets: Vec<&str> = Vec::new();
+    for row in after.matrix.iter().chain(&before.matrix) {
+        if !targets.contains(&row.target.as_str()) {
+            targets.push(&row.target);
+        }
+    }
+    targets
+}
+
 /// What findings are told apart by, beside their library.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Subject<'e> {
     level: std::cmp::Reverse<Level>,
     package: Option<usize>,
     code: Code,
+    /// The place of the target in the policy, by which reports are in order.
+    place: Option<usize>,
     target: Option<&'e str>,
     gpu: Option<&'e str>,
 }
@@ -230,9 +241,11 @@ struct Sides<'e> {
 impl Sides<'_> {
     fn change(&self, subject: &Subject<'_>, package: Option<String>) -> Option<FindingChange> {
         let lacks = |findings: &[&Finding], one: &Finding| {
-            findings
-                .iter()
-                .all(|finding| finding.library != one.library)
+            let stem = |finding: &'_ Finding| {
+                let library = finding.library.as_deref();
+                library.map(|path| library_stem(path).to_owned())
+            };
+            findings.iter().all(|finding| stem(finding) != stem(one))
         };
         let new: Vec<&Finding> = only(&self.after, |one| lacks(&self.before, one));
         let gone: Vec<&Finding> = only(&self.before, |one| lacks(&self.after, one));
