@@ -1,5 +1,6 @@
 //! What changes for each target: one line for those for which it is the same.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use crate::rule::{Code, Level};
@@ -89,11 +90,15 @@ fn lines<'p>(pair: &'p Pair, fail_on_warn: bool, options: HumanOptions) -> Vec<L
             None => lines.push(line),
         }
     };
+    let mut by_subject: BTreeMap<(Option<&str>, Option<&str>), Vec<&FindingChange>> =
+        BTreeMap::new();
+    for finding in &pair.findings {
+        let subject = (finding.package.as_deref(), finding.target.as_deref());
+        by_subject.entry(subject).or_default().push(finding);
+    }
     for outcome in &pair.outcomes {
-        let of_outcome = |finding: &&FindingChange| {
-            finding.target.as_ref() == Some(&outcome.target) && finding.package == outcome.package
-        };
-        let findings: Vec<&FindingChange> = pair.findings.iter().filter(of_outcome).collect();
+        let subject = (outcome.package.as_deref(), Some(outcome.target.as_str()));
+        let findings = by_subject.remove(&subject).unwrap_or_default();
         let mut parts = said(&findings, options);
         parts.extend(floor(outcome));
         if parts.is_empty() && !outcome.is_changed() {

@@ -206,12 +206,7 @@ fn contents(
     let names = packages
         .iter()
         .map(|(old, new)| name(new, &of_after).or_else(|| name(old, &of_before)));
-    let names: Vec<Option<String>> = names.collect();
-    let paired = Paired {
-        packages: &packages,
-        names: &names,
-        artifacts,
-    };
+    let paired = Paired::new(&packages, names.collect(), artifacts);
     let (outcomes, findings) = match evaluations {
         None => (Vec::new(), Vec::new()),
         Some((before, after)) => (

@@ -1,6 +1,6 @@
 //! What two evaluations say of the same packages on the same targets.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::policy::normal_package;
 use crate::rule::{Code, Level};
@@ -105,25 +105,43 @@ enum Side {
 
 /// The packages of a pair of artifacts, and what each evaluation calls them.
 pub(super) struct Paired<'p> {
-    pub(super) packages: &'p [Two<Key>],
+    /// The place of each package among the pairs, by its name before and after.
+    places: (BTreeMap<&'p Key, usize>, BTreeMap<&'p Key, usize>),
     /// What reports call each of them: its name after, or before where it is gone.
-    pub(super) names: &'p [Option<String>],
+    names: Vec<Option<String>>,
     /// The index of the artifact in each evaluation.
-    pub(super) artifacts: Two<usize>,
+    artifacts: Two<usize>,
 }
 
-impl Paired<'_> {
+impl<'p> Paired<'p> {
+    pub(super) fn new(
+        packages: &'p [Two<Key>],
+        names: Vec<Option<String>>,
+        artifacts: Two<usize>,
+    ) -> Self {
+        let places = |side: fn(&Two<Key>) -> Option<&Key>| {
+            let keys = packages.iter().map(side).enumerate();
+            keys.filter_map(|(place, key)| Some((key?, place)))
+                .collect()
+        };
+        Self {
+            places: (
+                places(|(before, _)| before.as_ref()),
+                places(|(_, after)| after.as_ref()),
+            ),
+            names,
+            artifacts,
+        }
+    }
+
     /// The place among the pairs of a package that one side names.
     fn at(&self, package: Option<&PackageName>, side: Side) -> Option<usize> {
         let key: Key = package.map(|package| normal_package(&package.name));
-        let mut pairs = self.packages.iter();
-        pairs.position(|(before, after)| {
-            let named = match side {
-                Side::Before => before,
-                Side::After => after,
-            };
-            named.as_ref() == Some(&key)
-        })
+        let places = match side {
+            Side::Before => &self.places.0,
+            Side::After => &self.places.1,
+        };
+        places.get(&key).copied()
     }
 
     fn name(&self, at: Option<usize>) -> Option<String> {
@@ -240,15 +258,10 @@ struct Sides<'e> {
 
 impl Sides<'_> {
     fn change(&self, subject: &Subject<'_>, package: Option<String>) -> Option<FindingChange> {
-        let lacks = |findings: &[&Finding], one: &Finding| {
-            let stem = |finding: &'_ Finding| {
-                let library = finding.library.as_deref();
-                library.map(|path| library_stem(path).to_owned())
-            };
-            findings.iter().all(|finding| stem(finding) != stem(one))
-        };
-        let new: Vec<&Finding> = only(&self.after, |one| lacks(&self.before, one));
-        let gone: Vec<&Finding> = only(&self.before, |one| lacks(&self.after, one));
+        let (of_before, of_after) = (stems(&self.before), stems(&self.after));
+        let lacks = |stems: &Stems<'_>, one: &Finding| !stems.contains(&stem(one));
+        let new = only(&self.after, |one| lacks(&of_before, one));
+        let gone = only(&self.before, |one| lacks(&of_after, one));
         if new.is_empty() && gone.is_empty() && self.before.len() == self.after.len() {
             return None;
         }
@@ -281,6 +294,17 @@ impl Sides<'_> {
             next_step: shown.next_step.clone(),
         })
     }
+}
+
+/// Libraries of findings, without what is another one in another version.
+type Stems<'e> = BTreeSet<Option<&'e str>>;
+
+fn stem(finding: &Finding) -> Option<&str> {
+    finding.library.as_deref().map(library_stem)
+}
+
+fn stems<'e>(findings: &[&'e Finding]) -> Stems<'e> {
+    findings.iter().map(|finding| stem(finding)).collect()
 }
 
 fn only<'e>(findings: &[&'e Finding], wanted: impl Fn(&Finding) -> bool) -> Vec<&'e Finding> {
