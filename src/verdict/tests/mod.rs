@@ -5,6 +5,7 @@ mod baselines;
 mod blocked;
 mod build;
 mod codes;
+mod compare;
 mod compilers;
 mod coverage;
 mod drivers;
