@@ -9,7 +9,7 @@ mod pairs;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::inventory::{Artifact, Inventory};
+use crate::inventory::{self, Artifact, Inventory};
 use crate::problem::ProblemKind;
 use crate::rule::Level;
 use crate::tables::Origin;
@@ -126,12 +126,6 @@ impl Comparison {
             pair.after = named(new, &titles.1, artifacts.1);
             pair
         });
-        let unread = |inventory: &Inventory| {
-            let problems = inventory.artifacts.iter();
-            let mut problems = problems.flat_map(|artifact| &artifact.problems);
-            // whose a file is says nothing of what is in it
-            problems.any(|problem| problem.kind != ProblemKind::PackagesUnread)
-        };
         Self {
             policy: evaluations.map(|(_, after)| after.policy.clone()),
             targets_by_hand: evaluations.is_some_and(|(_, after)| after.has_targets_by_hand()),
@@ -164,6 +158,17 @@ impl Pair {
                 .iter()
                 .any(|finding| finding.is_worse(fail_on_warn))
     }
+}
+
+/// Whether something of an inventory could not be read.
+fn unread(inventory: &Inventory) -> bool {
+    let artifacts = || inventory.artifacts.iter();
+    // whose a file is says nothing of what is in it
+    let mut problems = artifacts().flat_map(|artifact| &artifact.problems);
+    let locks = artifacts().filter_map(|artifact| artifact.lock.as_deref());
+    let mut locked = locks.flat_map(|lock| &lock.packages);
+    problems.any(|problem| problem.kind != ProblemKind::PackagesUnread)
+        || locked.any(|package| matches!(package.content, inventory::Content::NotRead(_)))
 }
 
 /// Whether an evaluation rests on what could not be read, as its policy sees it.
