@@ -1,5 +1,7 @@
 //! The arguments, as typed: syntax only.
 
+mod diff;
+mod fleet;
 mod install;
 
 use std::ffi::OsString;
@@ -15,6 +17,9 @@ use crate::facts::Kind;
 use crate::inventory::ScanOptions;
 use crate::limits::Limits;
 use crate::report::Format;
+
+pub(super) use diff::Diff;
+pub(super) use fleet::Fleet;
 
 /// Will the CUDA code in this wheel, library or environment run on the GPUs and drivers it is going to?
 #[derive(Debug, Parser)]
@@ -53,6 +58,9 @@ pub(super) enum Command {
     /// Judge packages against a policy of target GPUs and drivers
     #[command(after_help = EXIT_HELP)]
     Check(Check),
+    /// Show what changes between two versions of a package, an environment or an image, for your targets
+    #[command(after_help = diff::EXIT_HELP)]
+    Diff(Diff),
     /// Show what device code packages hold, without judging it
     #[command(after_help = INSPECT_EXIT_HELP)]
     Inspect(Inspect),
@@ -111,19 +119,8 @@ pub(super) struct Check {
     /// file on a server, `registry:IMAGE`, `docker:IMAGE` and `podman:IMAGE` are images elsewhere
     #[arg(required_unless_present = "inventory", value_name = "INPUT")]
     pub(super) inputs: Vec<OsString>,
-    /// The policy: a file, or `preset:NAME`; without it, `smgate.yaml` found upwards from here
-    #[arg(long, value_name = "FILE")]
-    pub(super) policy: Option<String>,
-    /// A target by hand instead of a policy: a GPU (`H100`), a compute capability (`9.0`), a PCI id (`10de:2330`),
-    /// an instance type (`aws:p5.48xlarge`), or `host`, this machine; repeatable
-    #[arg(long, value_name = "GPU|CC|ID|TYPE", conflicts_with = "policy")]
-    pub(super) target: Vec<String>,
-    /// The driver of `--target`: a version (`550.54.15`) or a branch (`R550`)
-    #[arg(long, requires = "target")]
-    pub(super) driver: Option<String>,
-    /// The platform of `--target`, and of images: `linux/amd64`, `linux/arm64` or `windows/amd64`
-    #[arg(long)]
-    pub(super) platform: Option<String>,
+    #[command(flatten)]
+    pub(super) fleet: Fleet,
     /// Fail only on what is not in this baseline; entries that occur no longer are reported
     #[arg(long, value_name = "FILE")]
     pub(super) baseline: Option<PathBuf>,
@@ -145,8 +142,6 @@ pub(super) struct Check {
     pub(super) kernels: bool,
     #[command(flatten)]
     pub(super) report: Report,
-    #[command(flatten)]
-    pub(super) install: Install,
     #[command(flatten)]
     pub(super) network: Network,
     #[command(flatten)]

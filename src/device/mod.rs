@@ -6,6 +6,7 @@
 mod compiler;
 mod cubin;
 mod fatbin;
+mod form;
 mod host;
 mod hunt;
 mod image;
@@ -21,6 +22,7 @@ mod scan;
 mod sniff;
 mod tally;
 
+pub use form::CodeForm;
 pub use host::{BrokenNote, ForwardNote, HostFacts, HostFormat};
 pub use image::{FatbinClass, HeaderClaim, ImageKey, ImageKind, ImageTally, Place};
 pub use owner::Recognise;

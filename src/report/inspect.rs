@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use crate::cuda::SmTarget;
-use crate::device::{FatbinClass, ImageKind};
+use crate::device::{CodeForm, ImageKind};
 use crate::inventory::{Artifact, Inventory, Library};
 use crate::problem::{Problem, ProblemKind};
 use crate::tables::Tables;
@@ -178,20 +178,8 @@ fn write_library(
         facts.push(format!("needs {}", library.needed_cuda.join(", ")));
     }
     writeln!(out, "    {}", styles.dim(visible(&facts.join("; "))))?;
-    let is_cubin = |kind| kind == ImageKind::Cubin;
-    for (label, lines) in [
-        ("machine code", tally(library, false, is_cubin)),
-        ("PTX", tally(library, false, ImageKind::is_ptx)),
-        (
-            "to be linked",
-            tally(library, true, |kind| is_cubin(kind) || kind.is_ptx()),
-        ),
-        (
-            "LTO-IR",
-            tally_all(library, |kind| kind == ImageKind::LtoIr),
-        ),
-        ("other", tally_all(library, is_other)),
-    ] {
+    for form in CodeForm::ALL {
+        let lines = tally(library, *form);
         if lines.is_empty() {
             continue;
         }
@@ -205,7 +193,7 @@ fn write_library(
                 }
             })
             .collect();
-        writeln!(out, "    {label:<12}  {}", parts.join("  "))?;
+        writeln!(out, "    {form:<12}  {}", parts.join("  "))?;
     }
     kernels::write_library(library, options, out)
 }
@@ -225,10 +213,6 @@ fn compiles(library: &Library) -> String {
     format!("compiles device code at run time{of}{knows}")
 }
 
-fn is_other(kind: ImageKind) -> bool {
-    !matches!(kind, ImageKind::Cubin | ImageKind::LtoIr) && !kind.is_ptx()
-}
-
 /// What of its code is listed by itself: fatbins, and images outside them.
 fn units(library: &Library) -> String {
     let bare = library.code.iter().filter(|code| code.class.bare);
@@ -245,30 +229,12 @@ fn units(library: &Library) -> String {
     }
 }
 
-/// Images by target: those that a linker must join before they can be loaded, or the others.
-fn tally(
-    library: &Library,
-    relocatable: bool,
-    wanted: impl Fn(ImageKind) -> bool,
-) -> Vec<(String, Line)> {
-    let classes = library.code.iter().map(|code| &code.class);
-    count(
-        classes.filter(|class| class.relocatable == relocatable),
-        wanted,
-    )
-}
-
-fn tally_all(library: &Library, wanted: impl Fn(ImageKind) -> bool) -> Vec<(String, Line)> {
-    count(library.code.iter().map(|code| &code.class), wanted)
-}
-
-fn count<'l>(
-    classes: impl Iterator<Item = &'l FatbinClass>,
-    wanted: impl Fn(ImageKind) -> bool,
-) -> Vec<(String, Line)> {
+/// Images of one form, by target.
+fn tally(library: &Library, form: CodeForm) -> Vec<(String, Line)> {
     let mut lines: BTreeMap<(Option<SmTarget>, ImageKind), (String, Line)> = BTreeMap::new();
-    for class in classes {
-        for image in class.images.iter().filter(|image| wanted(image.key.kind)) {
+    for class in library.code.iter().map(|code| &code.class) {
+        let images = class.images.iter();
+        for image in images.filter(|image| CodeForm::of(class, image.key.kind) == form) {
             let name = image
                 .key
                 .target_name()

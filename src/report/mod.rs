@@ -4,6 +4,7 @@
 //! so that equal inputs give equal bytes.
 
 mod beside;
+mod diff;
 mod document;
 mod facts;
 mod group;
@@ -22,6 +23,7 @@ use crate::escape::{in_json, visible};
 use crate::facts::Answer;
 use crate::inventory::{Inventory, to_json};
 use crate::verdict::Evaluation;
+use crate::verdict::compare::Comparison;
 
 pub(crate) use text::plural;
 
@@ -32,7 +34,7 @@ pub enum Format {
     /// For people.
     #[default]
     Human,
-    /// For programs: `smgate/check/1`, `smgate/inspect/1` or `smgate/facts/1`.
+    /// For programs: `smgate/check/1`, `smgate/diff/1`, `smgate/inspect/1` or `smgate/facts/1`.
     Json,
 }
 
@@ -89,6 +91,26 @@ pub fn write_check(
         Format::Human => human::write(evaluation, options, out),
         Format::Json => {
             let json = document::to_json(evaluation).map_err(io::Error::other)?;
+            writeln!(out, "{json}")
+        }
+    }
+}
+
+/// Writes the result of `diff`.
+///
+/// # Errors
+///
+/// What writing to `out` gives.
+pub fn write_diff(
+    comparison: &Comparison,
+    format: Format,
+    options: HumanOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    match format {
+        Format::Human => diff::write(comparison, options, out),
+        Format::Json => {
+            let json = diff::document::to_json(comparison).map_err(io::Error::other)?;
             writeln!(out, "{json}")
         }
     }

@@ -9,6 +9,7 @@
 mod artifact;
 mod baseline;
 mod closure;
+pub mod compare;
 mod compilers;
 mod conda;
 mod coverage;

@@ -48,6 +48,7 @@ fn blocks<'t>(readme: &'t str, language: &str) -> Vec<&'t str> {
 fn help() -> String {
     let commands = [
         "check",
+        "diff",
         "inspect",
         "explain",
         "facts",

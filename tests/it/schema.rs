@@ -255,6 +255,35 @@ fn the_verdict_on_everything_is_of_its_schema() {
 }
 
 #[test]
+fn the_comparison_of_everything_is_of_its_schema() {
+    let root = tempfile::tempdir().unwrap();
+    inputs(root.path());
+    std::fs::write(root.path().join("smgate.yaml"), POLICY).unwrap();
+    let schema = schema("diff-1.json");
+    let diff = ["diff", "--format", "json", "--today", "2026-11-30"];
+    let mut kinds = Vec::new();
+    for before in ALL {
+        for after in [ALL[0], ALL[5], ALL[6]] {
+            let report = printed(root.path(), &[&diff[..], &[before, after]].concat());
+            assert_valid(&schema, &report);
+            let text = report.to_string();
+            kinds.extend(
+                ["machine-code", "ptx", "to-be-linked", "lto-ir", "other"]
+                    .into_iter()
+                    .filter(|form| text.contains(&format!("\"form\":\"{form}\""))),
+            );
+        }
+    }
+    kinds.sort_unstable();
+    kinds.dedup();
+    assert_eq!(kinds.len(), 5, "{kinds:?}");
+    std::fs::remove_file(root.path().join("smgate.yaml")).unwrap();
+    let report = printed(root.path(), &["diff", "--format", "json", ALL[0], ALL[1]]);
+    assert_valid(&schema, &report);
+    assert_eq!(report["policy"], Value::Null);
+}
+
+#[test]
 fn a_saved_inventory_is_judged_like_the_inputs() {
     let root = tempfile::tempdir().unwrap();
     inputs(root.path());
@@ -330,7 +359,7 @@ fn the_schemas_demand_every_field_and_allow_no_other() {
             assert_eq!(object["additionalProperties"], false, "{name}: {listed:?}");
         }
     }
-    assert_eq!(count, 6, "the schemas that README names");
+    assert_eq!(count, 7, "the schemas that README names");
 }
 
 /// Everything that a policy may hold, and a base that it includes.

@@ -2,7 +2,7 @@
 
 use clap::Args as ClapArgs;
 
-use crate::platform::Platform;
+use crate::platform::{CpuArch, Os, Platform};
 use crate::policy::FleetTarget;
 use crate::source::lock::{Environment, Libc, PythonVersion};
 
@@ -49,14 +49,22 @@ fn glibc(text: &str) -> Result<Glibc, String> {
 }
 
 impl Install {
-    /// Where things are installed, without a target.
-    pub(in crate::cli) fn environment(&self, platform: Platform) -> Environment {
+    /// Where things are installed, without a target; none where lock files are read for no such platform, as images
+    /// can be for it. Without a platform it is a Linux machine on x86-64.
+    pub(in crate::cli) fn of_platform(&self, given: Option<&str>) -> Option<Environment> {
+        const USUAL: Platform = Platform::new(Os::Linux, CpuArch::Amd64);
+        // the variant is that of an image
+        let bare = given.map(|text| text.splitn(3, '/').take(2).collect::<Vec<_>>().join("/"));
+        let platform = match bare {
+            Some(bare) => bare.parse().ok()?,
+            None => USUAL,
+        };
         let mut environment = Environment::new(platform);
         environment.python = self.python;
         if let Some(glibc) = &self.glibc {
             environment.libc = Libc::Glibc(Some(glibc.version));
         }
-        self.choices(environment)
+        Some(self.choices(environment))
     }
 
     /// `environment` with what the user asks for besides.

@@ -4,7 +4,6 @@ use std::io::Write as _;
 
 use crate::cli::args::Inspect;
 use crate::cli::{Exit, Failure, Output, stdout_width, unless_closed};
-use crate::platform::{CpuArch, Os, Platform};
 use crate::problem::ProblemKind;
 use crate::report::{HumanOptions, write_inspect};
 use crate::tables::Tables;
@@ -18,11 +17,8 @@ pub(in crate::cli) fn run(
 ) -> Result<Exit, Failure> {
     let mut options = args.scan.options(args.kernels);
     options.platform.clone_from(&args.platform);
-    let platform = platform(args.platform.as_deref());
-    options.environments = platform
-        .map(|platform| args.install.environment(platform))
-        .into_iter()
-        .collect();
+    let environment = args.install.of_platform(args.platform.as_deref());
+    options.environments.extend(environment);
     let inventory = scan_inputs(&args.inputs, options, &args.network, tables)?;
     require_something(&inventory, None)?;
     let mut stdout = output.stdout();
@@ -44,15 +40,4 @@ pub(in crate::cli) fn run(
     } else {
         Exit::Pass
     })
-}
-
-/// The platform that lock files are read for; none where the one that is asked for has none, as images can.
-fn platform(given: Option<&str>) -> Option<Platform> {
-    const USUAL: Platform = Platform::new(Os::Linux, CpuArch::Amd64);
-    let Some(text) = given else {
-        return Some(USUAL);
-    };
-    // the variant is that of an image
-    let bare: Vec<&str> = text.splitn(3, '/').take(2).collect();
-    bare.join("/").parse().ok()
 }

@@ -2,8 +2,10 @@
 
 pub(super) mod cache;
 pub(super) mod check;
+pub(super) mod diff;
 pub(super) mod explain;
 pub(super) mod facts;
+mod fleet;
 pub(super) mod host;
 pub(super) mod inspect;
 mod pasted;
@@ -68,6 +70,19 @@ const TABLES_MAX: u64 = 4 << 20;
 /// The largest policy file that is read. One that is larger than a policy may be is refused as such.
 const POLICY_MAX: u64 = 4 << 20;
 
+/// The largest saved inventory or baseline that is read, in bytes.
+const DATA_MAX: u64 = 256 << 20;
+
+/// The name and content of a data file.
+fn read_text(path: &Path) -> Result<(String, String), Error> {
+    let origin = path.display().to_string();
+    let bytes = read_named(path, DATA_MAX, ErrorKind::Data)?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        Error::new(ErrorKind::Data, format!("`{origin}` is not UTF-8 text")).with_source(error)
+    })?;
+    Ok((origin, text))
+}
+
 /// Scans what the arguments name, with what the environment says of daemons and registries.
 fn scan_inputs(
     inputs: &[OsString],
@@ -122,7 +137,7 @@ fn load_policy(name: Option<&str>, tables: &Tables) -> Result<Policy, Failure> {
     }
     let path = match name {
         Some(name) => PathBuf::from(name),
-        None => find_policy()?,
+        None => find_policy()?.ok_or_else(no_policy)?,
     };
     let origin = path.display().to_string();
     let bytes = read_named(&path, POLICY_MAX, ErrorKind::Policy)?;
@@ -147,7 +162,8 @@ fn read_include(from: &str, name: &str) -> Result<IncludedFile, String> {
     })
 }
 
-fn find_policy() -> Result<PathBuf, Error> {
+/// The policy that is found upwards from here, if there is one.
+fn find_policy() -> Result<Option<PathBuf>, Error> {
     let here = std::env::current_dir().map_err(|error| {
         Error::new(ErrorKind::Policy, "the working directory is gone").with_source(error)
     })?;
@@ -155,12 +171,16 @@ fn find_policy() -> Result<PathBuf, Error> {
     let mut shown = PathBuf::new();
     for directory in here.ancestors() {
         if directory.join(POLICY_FILE).is_file() {
-            return Ok(shown.join(POLICY_FILE));
+            return Ok(Some(shown.join(POLICY_FILE)));
         }
         shown.push("..");
     }
-    Err(Error::new(ErrorKind::Policy, format!("no policy: there is no `{POLICY_FILE}` here or above"))
-        .with_hint("name one with `--policy FILE`, try one GPU with `--target H100`, or write one with `smgate policy init`"))
+    Ok(None)
+}
+
+fn no_policy() -> Error {
+    Error::new(ErrorKind::Policy, format!("no policy: there is no `{POLICY_FILE}` here or above"))
+        .with_hint("name one with `--policy FILE`, try one GPU with `--target H100`, or write one with `smgate policy init`")
 }
 
 /// The day on which waivers are judged: the one that the user gave, or today.

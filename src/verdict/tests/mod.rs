@@ -6,6 +6,7 @@ mod blocked;
 mod build;
 mod closure;
 mod codes;
+mod compare;
 mod compilers;
 mod conda;
 mod coverage;
