@@ -32,11 +32,6 @@ pub(super) fn file_parts(file: &str) -> Option<FileParts<'_>> {
     })
 }
 
-/// Whether a file is called as conda packages are.
-pub(super) fn is_package(file: &str) -> bool {
-    SUFFIXES.iter().any(|suffix| file.ends_with(suffix))
-}
-
 /// The package of an address or a path, without a condition; nothing where its file is not named as packages are.
 pub(super) fn package(url: &str, hash: Option<Hash>, line: u32) -> Option<Locked> {
     let name = file_name(url);
