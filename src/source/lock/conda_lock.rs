@@ -3,7 +3,7 @@
 //! Format: `conda_lock/lockfile/v1/models.py` of the conda-lock repository: a list of packages, one entry for each
 //! platform and category. `conda-lock install` takes `main` and `dev` where nothing else is asked for.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet, hash_map};
 
 use super::located::{Mistakes, not_yaml, quoted, refused};
 use super::yaml::{self, Node};
@@ -50,12 +50,13 @@ pub(super) fn read(text: &str, at: &Locator) -> Result<Lock, Error> {
     lock.format = version.map(str::to_owned);
     let mut mistakes = Mistakes::default();
     let mut known = HashMap::new();
+    let mut groups_seen = HashSet::new();
     for entry in packages.items() {
         let Some(package) = package(entry, &mut mistakes) else {
             continue;
         };
         for group in &package.condition.groups {
-            if !lock.groups.contains(group) {
+            if groups_seen.insert(group.clone()) {
                 lock.groups.push(group.clone());
             }
         }
@@ -63,7 +64,7 @@ pub(super) fn read(text: &str, at: &Locator) -> Result<Lock, Error> {
         let url = package.files.first().and_then(|file| file.url.clone());
         let key = (package.name.clone(), url, package.condition.subdirs.clone());
         match known.entry(key) {
-            std::collections::hash_map::Entry::Occupied(seen) => {
+            hash_map::Entry::Occupied(seen) => {
                 let seen: usize = *seen.get();
                 if let Some(first) = lock.packages.get_mut(seen) {
                     for group in package.condition.groups {
@@ -73,7 +74,7 @@ pub(super) fn read(text: &str, at: &Locator) -> Result<Lock, Error> {
                     }
                 }
             }
-            std::collections::hash_map::Entry::Vacant(free) => {
+            hash_map::Entry::Vacant(free) => {
                 free.insert(lock.packages.len());
                 lock.packages.push(package);
             }

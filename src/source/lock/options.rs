@@ -1,5 +1,6 @@
 //! What lock files say beside packages: how to install them, and on which machines.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use super::link;
@@ -13,9 +14,9 @@ pub struct InstallOptions {
     /// Whether no index is asked at all (`--no-index`): files come from `find_links` alone.
     pub no_index: bool,
     /// Packages of which no wheel is taken (`--no-binary`), in the spelling of PEP 503; `:all:` is every package.
-    pub no_binary: Vec<String>,
+    pub no_binary: BTreeSet<String>,
     /// Packages of which nothing but a wheel is taken (`--only-binary`), likewise.
-    pub only_binary: Vec<String>,
+    pub only_binary: BTreeSet<String>,
     /// Addresses of `indexes` and `find_links` that hold a user, a password or a token.
     pub logins: Vec<Login>,
 }
@@ -23,9 +24,8 @@ pub struct InstallOptions {
 impl InstallOptions {
     /// Keeps an address for who fetches, where it says more than may be shown.
     pub(super) fn keep_login(&mut self, url: &str) {
-        let login = Login::new(url);
-        if link::has_secret(url) && !self.logins.contains(&login) {
-            self.logins.push(login);
+        if link::has_secret(url) {
+            self.logins.push(Login::new(url));
         }
     }
 }

@@ -7,9 +7,9 @@
 
 mod packages;
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
-use self::packages::{Packages, Selector};
+use self::packages::{Packages, Places, Selector};
 use super::link::shown;
 use super::located::{Mistakes, not_yaml, quoted, refused};
 use super::yaml::{self, Node};
@@ -45,6 +45,8 @@ const SKIP: &[&str] = &[
     "flags",
 ];
 const HINT: &str = "write the lock file again with a current pixi (`pixi lock`)";
+/// Platforms that are read; files have a handful.
+const MOST_PLATFORMS: usize = 256;
 /// Versions that are read.
 const VERSIONS: &[&str] = &["4", "5", "6", "7"];
 
@@ -79,12 +81,11 @@ pub(super) fn read(text: &str, at: &Locator) -> Result<Lock, Error> {
     let mut mistakes = Mistakes::default();
     lock.platforms = platforms(&root, &mut mistakes);
     let mut packages = Packages::new(root.get("packages").map(Node::items).unwrap_or_default());
+    let mut seen = BTreeSet::new();
     for (name, environment) in environments.entries() {
         let name = name.text().unwrap_or_default();
-        if !lock.environments.iter().any(|known| known == name) {
-            lock.environments.push(name.to_owned());
-        }
-        indexes(environment, &mut lock);
+        lock.environments.push(name.to_owned());
+        indexes(environment, &mut lock, &mut seen);
         let by_platform = environment
             .get("packages")
             .map(Node::entries)
@@ -95,7 +96,7 @@ pub(super) fn read(text: &str, at: &Locator) -> Result<Lock, Error> {
                 match Selector::of(entry) {
                     Some(selector) => packages.use_in(&selector, name, platform, &mut mistakes),
                     None => {
-                        mistakes.add(entry.line, "a package that is neither `conda` nor `pypi`")
+                        mistakes.add(entry.line, "a package that is neither `conda` nor `pypi`");
                     }
                 }
             }
@@ -110,12 +111,9 @@ pub(super) fn read(text: &str, at: &Locator) -> Result<Lock, Error> {
 }
 
 /// Adds a package for each set of platforms: what is for one platform in one environment may be for others in another.
-fn place(lock: &mut Lock, package: &Locked, places: &BTreeMap<String, Vec<String>>) {
+fn place(lock: &mut Lock, package: &Locked, places: &Places) {
     let mut by_platforms: Vec<(&Vec<String>, Vec<String>)> = Vec::new();
-    for name in &lock.environments {
-        let Some(platforms) = places.get(name) else {
-            continue;
-        };
+    for (name, platforms) in places {
         match by_platforms
             .iter_mut()
             .find(|(known, _)| *known == platforms)
@@ -127,25 +125,18 @@ fn place(lock: &mut Lock, package: &Locked, places: &BTreeMap<String, Vec<String
     for (platforms, environments) in by_platforms {
         let mut package = package.clone();
         package.condition.environments = environments;
+        let mut subdirs = BTreeSet::new();
         let mut named = false;
         for platform in platforms {
             let declared = lock.platforms.iter().find(|known| known.name == *platform);
             let subdir = declared.map_or(platform.as_str(), |known| &known.subdir);
-            named |= subdir != platform;
-            let subdirs = &mut package.condition.subdirs;
-            if !subdirs.iter().any(|known| known == subdir) {
-                subdirs.push(subdir.to_owned());
-            }
+            // where two platforms have one subdir, the subdir does not say which is meant
+            let of_subdir = lock.platforms.iter().filter(|known| known.subdir == subdir);
+            named |= subdir != platform || of_subdir.count() > 1;
+            subdirs.insert(subdir.to_owned());
         }
-        // where two platforms have one subdir, the subdir does not say which is meant
-        let shared = |subdir: &String| {
-            lock.platforms
-                .iter()
-                .filter(|p| p.subdir == *subdir)
-                .count()
-                > 1
-        };
-        if named || package.condition.subdirs.iter().any(shared) {
+        package.condition.subdirs = subdirs.into_iter().collect();
+        if named {
             package.condition.platforms.clone_from(platforms);
         }
         lock.packages.push(package);
@@ -155,6 +146,13 @@ fn place(lock: &mut Lock, package: &Locked, places: &BTreeMap<String, Vec<String
 fn platforms(root: &Node<'_>, mistakes: &mut Mistakes) -> Vec<LockPlatform> {
     let mut platforms = Vec::new();
     for entry in root.get("platforms").map(Node::items).unwrap_or_default() {
+        if platforms.len() == MOST_PLATFORMS {
+            mistakes.add(
+                entry.line,
+                format!("more than {MOST_PLATFORMS} platforms: these are not read"),
+            );
+            break;
+        }
         let Some(name) = entry.text_of("name").or_else(|| entry.text()) else {
             mistakes.add(entry.line, "a platform without `name`");
             continue;
@@ -184,32 +182,23 @@ fn platforms(root: &Node<'_>, mistakes: &mut Mistakes) -> Vec<LockPlatform> {
     platforms
 }
 
-fn indexes(environment: &Node<'_>, lock: &mut Lock) {
-    for index in environment
-        .get("indexes")
-        .map(Node::items)
-        .unwrap_or_default()
-    {
-        let Some(url) = index.text() else { continue };
+fn indexes(environment: &Node<'_>, lock: &mut Lock, seen: &mut BTreeSet<String>) {
+    let list = |key| environment.get(key).map(Node::items).unwrap_or_default();
+    for url in list("indexes").iter().filter_map(Node::text) {
+        lock.has_main_index = true;
         let shown = shown(url);
-        if !lock.indexes.contains(&shown) {
+        if seen.insert(shown.clone()) {
             lock.indexes.push(shown);
             lock.options.keep_login(url);
         }
-        lock.has_main_index = true;
     }
-    for links in environment
-        .get("find-links")
-        .map(Node::items)
-        .unwrap_or_default()
-    {
-        let place = links
-            .text_of("path")
-            .or_else(|| links.text_of("url"))
-            .or_else(|| links.text());
-        let Some(place) = place else { continue };
+    for links in list("find-links") {
+        let place = links.text_of("path").or_else(|| links.text_of("url"));
+        let Some(place) = place.or_else(|| links.text()) else {
+            continue;
+        };
         let shown = shown(place);
-        if !lock.options.find_links.contains(&shown) {
+        if seen.insert(shown.clone()) {
             lock.options.find_links.push(shown);
             lock.options.keep_login(place);
         }

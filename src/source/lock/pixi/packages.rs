@@ -172,7 +172,8 @@ fn add(places: &mut Places, environment: &str, platform: &str) {
         places.insert(environment.to_owned(), Vec::new());
     }
     if let Some(platforms) = places.get_mut(environment) {
-        if !platforms.iter().any(|known| known == platform) {
+        // a platform comes once in an environment, so its packages come one behind the other
+        if platforms.last().is_none_or(|last| last != platform) {
             platforms.push(platform.to_owned());
         }
     }

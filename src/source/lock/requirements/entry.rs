@@ -40,21 +40,17 @@ pub(in super::super) fn parse(text: &str, hashes: Vec<Hash>, line: u32) -> Resul
         None => (text, None),
     };
     let marker = marker.filter(|marker| !marker.is_empty());
-    let mut pinned = pinned(head, line)?;
-    let name = match &mut pinned {
-        Pinned::Not(name) => name.clone(),
-        Pinned::To(package) => {
+    let (name, pinned) = match pinned(head, line)? {
+        Pinned::Not(name) => (normal_name(&name), None),
+        Pinned::To(mut package) => {
             package.condition.marker.clone_from(&marker);
-            add_hashes(package, hashes);
-            package.name.clone()
+            add_hashes(&mut package, hashes);
+            (normal_name(&package.name), Some(*package))
         }
     };
     Ok(Entry {
-        name: normal_name(&name),
-        pinned: match pinned {
-            Pinned::To(package) => Some(*package),
-            Pinned::Not(_) => None,
-        },
+        name,
+        pinned,
         text: shown(text),
         marker,
     })
@@ -71,10 +67,10 @@ fn pinned(head: &str, line: u32) -> Result<Pinned, String> {
     if is_address(head) {
         return place(at_address(None, head, line));
     }
-    if let Some((name, address)) = head.split_once('@') {
-        if let Some((name, "")) = split_name(name.trim()) {
-            return place(at_address(Some(name), address.trim(), line));
-        }
+    if let Some((name, address)) = head.split_once('@')
+        && let Some((name, "")) = split_name(name.trim())
+    {
+        return place(at_address(Some(name), address.trim(), line));
     }
     if is_path(head) {
         let bare = without_extras(head);
@@ -107,7 +103,7 @@ fn at_address(name: Option<&str>, url: &str, line: u32) -> Result<Locked, String
         let wheel: WheelFilename = file
             .parse()
             .map_err(|error| format!("{} is no wheel: {error}", quoted(&file)))?;
-        package.name = said.unwrap_or(&wheel.name).to_owned();
+        said.unwrap_or(&wheel.name).clone_into(&mut package.name);
         package.version = Some(wheel.version);
         return Ok(package);
     }
@@ -122,7 +118,7 @@ fn at_address(name: Option<&str>, url: &str, line: u32) -> Result<Locked, String
     };
     match source_archive(&file, said).filter(|_| !matches!(package.origin, Origin::Vcs(_))) {
         Some((name, version)) => {
-            package.name = said.unwrap_or(name).to_owned();
+            said.unwrap_or(name).clone_into(&mut package.name);
             package.version = Some(version.to_owned());
         }
         None => package.name = said.map_or_else(stem, str::to_owned),

@@ -1,13 +1,13 @@
 //! Requirements that others pin: constraints, and the same package in another line.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use pep508_rs::{MarkerTree, VerbatimUrl};
 
 use super::super::{Lock, Locked, Unlocked};
 use super::entry::Entry;
 
-/// Pins of one package up to which it is worked out where none of them holds.
+/// Pins of one package that are put together with what asks for it; with more it stays unlocked.
 const MOST_PINS: usize = 8;
 /// The longest marker that is taken apart, in bytes.
 const MARKER_MAX: usize = 2048;
@@ -36,12 +36,17 @@ pub(super) fn settle(lock: &mut Lock, found: Vec<Found>, constraints: &[Found]) 
             by_name.entry(&entry.name).or_default().push(pinned);
         }
     }
+    let mut pinned_once = BTreeSet::new();
     for Found { entry, line } in found {
         if let Some(package) = entry.pinned {
             lock.packages.push(package);
             continue;
         }
-        for pinned in by_name.get(entry.name.as_str()).into_iter().flatten() {
+        let asked = (entry.name.clone(), entry.marker.clone());
+        let is_new = pinned_once.insert(asked);
+        let constrained = by_name.get(entry.name.as_str());
+        let constrained = constrained.filter(|pins| is_new && pins.len() <= MOST_PINS);
+        for pinned in constrained.into_iter().flatten() {
             let mut package = Locked::clone(pinned);
             package.line = line;
             package.condition.marker = both(entry.marker.as_deref(), package.condition.marker);
@@ -49,7 +54,7 @@ pub(super) fn settle(lock: &mut Lock, found: Vec<Found>, constraints: &[Found]) 
         }
         let none = Vec::new();
         let markers = pins.get(&entry.name).unwrap_or(&none);
-        if let Some(marker) = left_over(entry.marker, markers) {
+        if let Left::Where(marker) = left_over(entry.marker, markers) {
             lock.unlocked.push(Unlocked {
                 text: entry.text,
                 line,
@@ -66,25 +71,33 @@ fn both(one: Option<&str>, other: Option<String>) -> Option<String> {
     }
 }
 
-/// Where a marker holds and none of others does; nothing where that is nowhere. What is not understood is left over.
-fn left_over(own: Option<String>, pins: &[Option<String>]) -> Option<Option<String>> {
-    if pins.iter().any(Option::is_none) {
-        return None;
+/// What no pin answers of a requirement.
+enum Left {
+    Nothing,
+    /// It stays unlocked where this marker holds; everywhere without one.
+    Where(Option<String>),
+}
+
+/// Where a marker holds and none of others does. What is not understood is left over.
+fn left_over(own: Option<String>, pins: &[Option<String>]) -> Left {
+    let is_many = pins.len() > MOST_PINS;
+    if !is_many && pins.iter().any(Option::is_none) {
+        return Left::Nothing;
     }
-    if pins.is_empty() || pins.len() > MOST_PINS {
-        return Some(own);
+    if is_many || pins.is_empty() {
+        return Left::Where(own);
     }
-    let tree = || {
+    let left = || {
         let mut left = own.as_deref().map_or(Some(MarkerTree::TRUE), tree)?;
         for pin in pins {
             left.and(tree(pin.as_deref()?)?.negate());
         }
         Some(left)
     };
-    match tree() {
-        Some(left) if left.is_false() => None,
-        Some(left) => Some(left.try_to_string()),
-        None => Some(own),
+    match left() {
+        Some(left) if left.is_false() => Left::Nothing,
+        Some(left) => Left::Where(left.try_to_string()),
+        None => Left::Where(own),
     }
 }
 

@@ -262,7 +262,7 @@ fn indexes_follow_pip_and_hold_no_secret() {
         .options
         .logins
         .iter()
-        .map(|login| login.expose())
+        .map(super::super::Login::expose)
         .collect();
     assert!(logins.contains(&"https://u:s3cret@i.example/simple"));
     let shown = format!("{lock:?}");
@@ -283,19 +283,34 @@ fn without_a_main_index_the_configuration_has_it() {
 
 #[test]
 fn binaries_are_allowed_and_excluded_as_by_pip() {
-    let options = |text: &str| lock(text).options;
-    let both = options("--no-binary :all:\n--only-binary Torch,a_b\n");
-    assert_eq!(
-        (both.no_binary, both.only_binary),
-        (vec![":all:".into()], vec!["torch".into(), "a-b".into()])
-    );
-    let taken_back = options("--only-binary torch\n--no-binary torch\n");
-    assert_eq!(
-        (taken_back.no_binary, taken_back.only_binary),
-        (vec!["torch".to_owned()], vec![])
-    );
-    let none = options("--no-binary torch\n--no-binary :none:\na==1\n");
-    assert_eq!(none.no_binary, [""; 0]);
+    let options = |text: &str| {
+        let options = lock(text).options;
+        let joined = |names: std::collections::BTreeSet<String>| {
+            names.into_iter().collect::<Vec<_>>().join(",")
+        };
+        (joined(options.no_binary), joined(options.only_binary))
+    };
+    let pair = |no: &str, only: &str| (no.to_owned(), only.to_owned());
+    // expected values: `FormatControl` of pip 23.2.1
+    for (text, expected) in [
+        (
+            "--no-binary :all:\n--only-binary Torch,a_b\n",
+            pair(":all:", "a-b,torch"),
+        ),
+        (
+            "--only-binary torch\n--no-binary torch\n",
+            pair("torch", ""),
+        ),
+        (
+            "--no-binary torch\n--no-binary :none:\na==1\n",
+            pair("", ""),
+        ),
+        ("--no-binary a,:all:,b,:all:,c\n", pair(":all:", "")),
+        ("--no-binary :all:,:none:,a\n", pair("a", "")),
+        ("--only-binary a\n--no-binary :all:\n", pair(":all:", "")),
+    ] {
+        assert_eq!(options(text), expected, "{text}");
+    }
 }
 
 #[test]

@@ -258,11 +258,11 @@ fn variable(text: &str) -> Option<&str> {
 }
 
 /// What `--no-binary` says of `target` and takes back of `other`, or the other way round, as pip's `FormatControl`.
-fn exclude(names: &str, target: &mut Vec<String>, other: &mut Vec<String>) {
+fn exclude(names: &str, target: &mut BTreeSet<String>, other: &mut BTreeSet<String>) {
     let mut names: Vec<&str> = names.split(',').map(str::trim).collect();
-    while let Some(all) = names.iter().position(|name| *name == ":all:") {
+    if let Some(all) = names.iter().rposition(|name| *name == ":all:") {
         other.clear();
-        *target = vec![":all:".to_owned()];
+        *target = BTreeSet::from([":all:".to_owned()]);
         names.drain(..=all);
         if !names.contains(&":none:") {
             return;
@@ -274,9 +274,7 @@ fn exclude(names: &str, target: &mut Vec<String>, other: &mut Vec<String>) {
             continue;
         }
         let name = normal_name(name);
-        other.retain(|kept| *kept != name);
-        if !target.contains(&name) {
-            target.push(name);
-        }
+        other.remove(&name);
+        target.insert(name);
     }
 }
