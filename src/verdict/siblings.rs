@@ -102,13 +102,13 @@ pub(super) fn keep<'l>(
 }
 
 /// Siblings among `libraries` of `package` that are not loaded with what lies `beside` them. Where nothing decides which
-/// one is, those that lack something are not, as long as another is `whole`; else the newest is.
+/// one is, those that lack least are, by `lacks`; of those that all lack something, the newest.
 pub(super) fn idle<'l>(
     libraries: &[&'l Library],
     package: &str,
     beside: &Artifact,
     tables: &Tables,
-    whole: impl Fn(&Library) -> bool,
+    lacks: impl Fn(&'l Library) -> usize,
 ) -> Vec<&'l Library> {
     let mut families: BTreeMap<&str, Vec<Sibling<'l, '_>>> = BTreeMap::new();
     for library in libraries.iter().copied() {
@@ -125,15 +125,17 @@ pub(super) fn idle<'l>(
         let decided = siblings
             .first()
             .and_then(|one| decided(&one.row.decider, beside));
-        let any_whole = siblings.iter().any(|one| whole(one.library));
-        let newest = siblings.iter().max_by_key(|one| one.version());
+        let best = siblings
+            .iter()
+            .min_by_key(|one| (lacks(one.library), std::cmp::Reverse(one.version())));
+        let any_whole = best.is_some_and(|best| lacks(best.library) == 0);
         let is = |one: &Sibling<'_, '_>, other: &Sibling<'_, '_>| {
             std::ptr::eq(one.library, other.library)
         };
-        let is_loaded = |one: &Sibling<'_, '_>| match &decided {
+        let is_loaded = |one: &Sibling<'l, '_>| match &decided {
             Some(decided) => choose(siblings, decided.version).is_some_and(|other| is(one, other)),
-            None if any_whole => whole(one.library),
-            None => newest.is_some_and(|newest| is(one, newest)),
+            None if any_whole => lacks(one.library) == 0,
+            None => best.is_some_and(|best| is(one, best)),
         };
         let others = siblings.iter().filter(|one| !is_loaded(one));
         idle.extend(others.map(|one| one.library));

@@ -234,13 +234,14 @@ impl<'a> Closure<'a> {
         };
         let of = |index: &usize| self.libraries.get(*index).copied();
         let libraries: Vec<&Library> = members.iter().filter_map(of).collect();
-        let whole = |library: &Library| {
+        // what it needs may lack something in turn
+        let lacks = |library: &'a Library| {
             let mut members = members.iter();
-            let index =
-                members.find(|index| of(index).is_some_and(|one| std::ptr::eq(one, library)));
-            index.is_none_or(|index| !is_broken(index))
+            let is_it = |index: &&usize| of(index).is_some_and(|one| std::ptr::eq(one, library));
+            let in_turn = members.find(is_it).is_some_and(&is_broken);
+            self.lacking(library).count().max(usize::from(in_turn))
         };
-        let idle = siblings::idle(&libraries, &name.name, self.artifact, self.tables, whole);
+        let idle = siblings::idle(&libraries, &name.name, self.artifact, self.tables, lacks);
         let is_idle = |index: &usize| {
             of(index).is_some_and(|one| idle.iter().any(|other| std::ptr::eq(*other, one)))
         };

@@ -76,7 +76,8 @@ pub(super) fn innermost<'e>(path: &str, environments: &'e BTreeSet<String>) -> O
     found.max_by_key(|name| name.len()).map(String::as_str)
 }
 
-/// The directories that the headers of a library tell a loader to look in, as paths in the artifact, each once.
+/// The directories that the headers of a library tell a loader to look in, each once: paths in the artifact, and those
+/// that are written from the root on.
 pub(super) fn rpath(library: &Library) -> Vec<String> {
     let here = library.path.strip_suffix(file_name(&library.path));
     let here = here.unwrap_or_default();
@@ -101,7 +102,8 @@ pub(super) fn rpath(library: &Library) -> Vec<String> {
                 part => clean.push(part),
             }
         }
-        let clean = clean.join("/");
+        let root = if part.starts_with('/') { "/" } else { "" };
+        let clean = format!("{root}{}", clean.join("/"));
         if !clean.is_empty() && !found.contains(&clean) {
             found.push(clean);
         }
