@@ -7,7 +7,7 @@ use crate::locator::Locator;
 use crate::problem::Problem;
 
 use super::nested::Described;
-use super::{Artifact, ArtifactKind, Library, Package, Seen};
+use super::{Artifact, ArtifactKind, Library, Manager, Package, Seen};
 
 /// An artifact on the way.
 pub(super) struct Draft {
@@ -75,6 +75,17 @@ impl Draft {
 
     /// The artifact with all of its `problems`.
     pub(super) fn finish(mut self, problems: Vec<Problem>) -> Artifact {
+        // a conda package that does not say what it is has at least a file name
+        if let (ArtifactKind::Conda, None, Some(name)) = (
+            self.artifact.kind,
+            self.packages.first(),
+            &self.artifact.name,
+        ) {
+            self.packages.insert(Package {
+                manager: Some(Manager::Conda),
+                ..Package::new(name, self.artifact.version.clone())
+            });
+        }
         self.artifact.packages = self.packages.into_iter().collect();
         let packages = &self.artifact.packages;
         self.artifact.libraries = self
