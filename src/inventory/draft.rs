@@ -9,7 +9,7 @@ use crate::problem::Problem;
 use crate::source::remote::RemoteFile;
 
 use super::nested::Described;
-use super::{Artifact, ArtifactKind, Library, Package, Provided, Seen};
+use super::{Artifact, ArtifactKind, Library, Manager, Package, Provided, Seen};
 
 /// An artifact on the way.
 pub(super) struct Draft {
@@ -91,6 +91,17 @@ impl Draft {
 
     /// The artifact with all of its `problems`.
     pub(super) fn finish(mut self, problems: Vec<Problem>) -> Artifact {
+        // a conda package that does not say what it is has at least a file name
+        if let (ArtifactKind::Conda, None, Some(name)) = (
+            self.artifact.kind,
+            self.packages.first(),
+            &self.artifact.name,
+        ) {
+            self.packages.insert(Package {
+                manager: Some(Manager::Conda),
+                ..Package::new(name, self.artifact.version.clone())
+            });
+        }
         self.artifact.packages = self.packages.into_iter().collect();
         let packages = &self.artifact.packages;
         let index = |package: Option<Package>| {

@@ -107,8 +107,12 @@ fn a_source_distribution_is_told_to_be_built() {
         .unwrap()
         .unwrap()
         .path();
-    std::fs::copy(packed, place.path().join("weights.tar.gz")).unwrap();
+    std::fs::copy(&packed, place.path().join("weights.tar.gz")).unwrap();
     let run = place.check_h100("weights.tar.gz");
+    assert_eq!((run.status, run.codes()), (0, vec![]), "{run:?}");
+    // of a kind that is not opened
+    place.write("weights.tar.xz", b"\xfd7zXZ\0\0\x04");
+    let run = place.check_h100("weights.tar.xz");
     assert_eq!(
         (run.status, run.codes()),
         (3, vec!["unreadable".to_owned()]),

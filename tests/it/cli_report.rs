@@ -206,7 +206,7 @@ fn the_reasons_for_no_device_code_are_told_apart() {
     place.write("garbage-1.0-py3-none-any.whl", "no archive");
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(&[0; 2000]).unwrap();
-    place.write("weights.tar.gz", gzip.finish().unwrap());
+    place.write("weights.gz", gzip.finish().unwrap());
     for (input, said) in [
         (&*pure, "nothing to judge (pure Python or a CPU build)"),
         (
@@ -214,7 +214,7 @@ fn the_reasons_for_no_device_code_are_told_apart() {
             "no device code in what could be read, and not all could",
         ),
         ("garbage-1.0-py3-none-any.whl", "nothing could be read"),
-        ("weights.tar.gz", "nothing in it was looked at"),
+        ("weights.gz", "nothing in it was looked at"),
     ] {
         let run = place.run(&["check", input, "--target", "H100", "--driver", "R580"]);
         let row = run.stdout.lines().nth(1).unwrap();

@@ -9,6 +9,7 @@
 )]
 
 mod cli_check;
+mod cli_conda;
 mod cli_diff;
 mod cli_explain;
 mod cli_facts;

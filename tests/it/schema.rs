@@ -72,6 +72,12 @@ fn inputs(root: &Path) {
             .1,
     )
     .unwrap();
+    let (name, conda) = crate::cli_conda::Conda::new("packed", "cuda129_0")
+        .says("depends", serde_json::json!(["__cuda >=12.4"]))
+        .says("constrains", serde_json::json!(["cudatoolkit <0"]))
+        .file("lib/a.cubin", crate::support::fixture("n135_two_objs.so"))
+        .conda();
+    std::fs::write(root.join(name), conda).unwrap();
     crate::support_image::rare().write_to(&root.join("image"));
 }
 
@@ -139,6 +145,7 @@ const ALL: &[&str] = &[
     "none-2-py3-none-any.whl",
     "cut-2-py3-none-any.whl",
     "later-3.zip",
+    "packed-1.0-cuda129_0.conda",
     "tree",
     "file:tree/loose.cubin",
     "oci-dir:image",
@@ -170,6 +177,7 @@ fn the_inventory_of_everything_is_of_its_schema() {
             "wheel",
             "wheel",
             "sdist",
+            "conda",
             "directory",
             "file",
             "image"
@@ -192,7 +200,8 @@ fn the_inventory_of_everything_is_of_its_schema() {
             .any(|image| image["kind"].as_str().unwrap().starts_with("unknown-"))
     );
     assert!(!artifacts[0]["problems"].as_array().unwrap().is_empty());
-    let image = &artifacts[6];
+    assert_eq!(artifacts[4]["conda"]["driver_cuda"], "12.4");
+    let image = &artifacts[7];
     let config = &image["config"];
     for list in [
         &image["names"],
