@@ -128,3 +128,6 @@ mod remote {
         }
     }
 }
+
+#[cfg(all(test, feature = "registry"))]
+mod tests;
