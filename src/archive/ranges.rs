@@ -342,7 +342,7 @@ mod tests {
         assert_eq!(bytes.read_at(&mut buf, LEN as u64 - 1005).unwrap(), 5);
         let held = bytes.hold(near..LEN as u64).unwrap();
         assert_eq!(bytes.read_at(&mut buf, near + 70_000).unwrap(), 10);
-        assert_eq!(asked.lock().unwrap()[1..], [near..LEN as u64 - 1000]);
+        assert_eq!(asked.lock().unwrap()[1..], [(near, LEN as u64 - 1000)]);
         assert_eq!(bytes.received(), 1000 + 65_536 + 1_999_000);
         // who held it has no more use for it
         drop(held);

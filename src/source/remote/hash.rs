@@ -39,7 +39,7 @@ impl Sum {
     pub(super) fn finish(self) -> Hash {
         fn of<D: Digest>(algorithm: &str, sum: D) -> Hash {
             let mut digits = String::new();
-            for byte in sum.finalize().iter() {
+            for byte in &sum.finalize() {
                 let _infallible = write!(digits, "{byte:02x}");
             }
             Hash {
