@@ -53,7 +53,10 @@ impl Fault {
 
     /// Whether an I/O error is one of where the bytes come from, and not of what they say.
     pub(super) fn is_of_source(error: &io::Error) -> bool {
-        error.raw_os_error().is_some() || error.get_ref().is_some_and(|inner| inner.is::<Self>())
+        error.raw_os_error().is_some()
+            || error
+                .get_ref()
+                .is_some_and(<dyn std::error::Error + Send + Sync>::is::<Self>)
     }
 
     /// The problem that this fault is at `at`.

@@ -32,6 +32,9 @@ pub trait Ranges: fmt::Debug + Send + Sync {
 
 /// What is fetched around a single read.
 const WINDOW: u64 = 64 << 10;
+/// How far before what is held a single read fetches all that lies between: there is the directory of an archive, of
+/// which the end is held.
+const UP_TO_HELD: u64 = 4 << 20;
 /// Bytes that are read and passed over before another range is asked for.
 const PASSED_OVER: u64 = 64 << 10;
 
@@ -75,6 +78,7 @@ pub struct Hold {
 impl Drop for Hold {
     fn drop(&mut self) {
         let mut held = self.fetched.lock();
+        held.window = None;
         held.blocks.retain(|block| !Arc::ptr_eq(block, &self.block));
     }
 }
@@ -110,8 +114,12 @@ impl Fetched {
         if n > 0 || buf.is_empty() {
             return Ok(n);
         }
-        let wanted = at.saturating_add((buf.len() as u64).max(WINDOW));
-        let end = wanted.min(self.held_after(at));
+        let next = self.held_after(at);
+        let end = if next.saturating_sub(at) <= UP_TO_HELD {
+            next
+        } else {
+            at.saturating_add((buf.len() as u64).max(WINDOW)).min(next)
+        };
         let block = Arc::new(self.fetch(at..end)?);
         let n = block.from(at).unwrap_or_default().read(buf)?;
         self.lock().window = Some(block);
@@ -120,16 +128,18 @@ impl Fetched {
 
     /// Fetches what of `range` is not held, and holds it.
     pub(super) fn hold(fetched: &Arc<Self>, range: Range<u64>) -> io::Result<Hold> {
-        let end = range.end.min(fetched.held_after(range.start));
-        let block = if fetched.copy_held(&mut [0], range.start) > 0 {
-            Block {
-                start: range.start,
-                bytes: Vec::new(),
+        let mut block = fetched.begin_block(range.start);
+        if let Some(block) = &mut block {
+            let at = block.start + block.bytes.len() as u64;
+            let end = range.end.min(fetched.held_after(at));
+            if at < end {
+                block.bytes.append(&mut fetched.fetch(at..end)?.bytes);
             }
-        } else {
-            fetched.fetch(range.start..end)?
-        };
-        let block = Arc::new(block);
+        }
+        let block = Arc::new(block.unwrap_or_else(|| Block {
+            start: range.start,
+            bytes: Vec::new(),
+        }));
         fetched.lock().blocks.push(Arc::clone(&block));
         Ok(Hold {
             fetched: Arc::clone(fetched),
@@ -137,11 +147,24 @@ impl Fetched {
         })
     }
 
-    /// Where bytes begin that are held already, after `at`.
+    /// A block at `start` with what the last single read has of it; nothing where a block holds that byte already.
+    fn begin_block(&self, start: u64) -> Option<Block> {
+        let held = self.lock();
+        if held.blocks.iter().any(|block| block.from(start).is_some()) {
+            return None;
+        }
+        let window = held.window.as_ref().and_then(|block| block.from(start));
+        Some(Block {
+            start,
+            bytes: window.unwrap_or_default().to_vec(),
+        })
+    }
+
+    /// Where bytes begin that are held already, from `at` on.
     fn held_after(&self, at: u64) -> u64 {
         let held = self.lock();
         let starts = held.blocks.iter().map(|block| block.start);
-        let after = starts.filter(|start| *start > at).min();
+        let after = starts.filter(|start| *start >= at).min();
         after.unwrap_or(u64::MAX).min(self.ranges.len())
     }
 
@@ -251,7 +274,7 @@ pub(crate) mod fixture {
     #[derive(Debug, Default)]
     pub(crate) struct Logged {
         bytes: Vec<u8>,
-        asked: Arc<Mutex<Vec<Range<u64>>>>,
+        asked: Arc<Mutex<Vec<(u64, u64)>>>,
     }
 
     impl Ranges for Logged {
@@ -260,7 +283,7 @@ pub(crate) mod fixture {
         }
 
         fn open(&self, range: Range<u64>) -> io::Result<Box<dyn Read + Send>> {
-            self.asked.lock().unwrap().push(range.clone());
+            self.asked.lock().unwrap().push((range.start, range.end));
             let [start, end] = [range.start, range.end].map(|at| usize::try_from(at).unwrap());
             let part = self.bytes.get(start..end).unwrap().to_vec();
             Ok(Box::new(io::Cursor::new(part)))
@@ -271,7 +294,7 @@ pub(crate) mod fixture {
     pub(crate) fn fetched(
         bytes: Vec<u8>,
         tail: usize,
-    ) -> (SharedBytes, Arc<Mutex<Vec<Range<u64>>>>) {
+    ) -> (SharedBytes, Arc<Mutex<Vec<(u64, u64)>>>) {
         let tail = bytes[bytes.len().saturating_sub(tail)..].to_vec();
         let ranges = Logged {
             bytes,
@@ -299,22 +322,32 @@ mod tests {
         let slice = bytes.slice(1000..700_000);
         let (read, _) = read_capped(slice.cursor(), u64::MAX - 1).unwrap();
         assert_eq!(read, pattern(900_000)[1000..700_000]);
-        assert_eq!(*asked.lock().unwrap(), [1000..700_000]);
+        assert_eq!(*asked.lock().unwrap(), [(1000, 700_000)]);
         assert_eq!(bytes.received(), 699_000);
     }
 
     #[test]
     fn the_end_is_there_and_single_reads_share_a_window() {
-        let (bytes, asked) = fetched(pattern(300_000), 1000);
+        const LEN: usize = 5_000_000;
+        let (bytes, asked) = fetched(pattern(LEN), 1000);
         let mut buf = [0; 10];
-        for at in [299_990, 299_000, 100, 5000, 65_000, 299_500] {
+        for at in [LEN - 10, LEN - 1000, 100, 5000, 65_000, LEN - 500] {
             assert_eq!(bytes.read_at(&mut buf, at as u64).unwrap(), 10);
-            assert_eq!(buf, pattern(300_000)[at..at + 10], "{at}");
+            assert_eq!(buf, pattern(LEN)[at..at + 10], "{at}");
         }
-        // the bytes before the end are fetched up to it, and not beyond
-        assert_eq!(bytes.read_at(&mut buf, 298_995).unwrap(), 5);
-        assert_eq!(*asked.lock().unwrap(), [100..65_636, 298_995..299_000]);
-        assert_eq!(bytes.received(), 1000 + 65_536 + 5);
+        assert_eq!(*asked.lock().unwrap(), [(100, 65_636)]);
+        // a short way before the end, all that lies between comes, and nothing twice
+        let near = LEN as u64 - 2_000_000;
+        assert_eq!(bytes.read_at(&mut buf, near).unwrap(), 10);
+        assert_eq!(bytes.read_at(&mut buf, LEN as u64 - 1005).unwrap(), 5);
+        let held = bytes.hold(near..LEN as u64).unwrap();
+        assert_eq!(bytes.read_at(&mut buf, near + 70_000).unwrap(), 10);
+        assert_eq!(asked.lock().unwrap()[1..], [(near, LEN as u64 - 1000)]);
+        assert_eq!(bytes.received(), 1000 + 65_536 + 1_999_000);
+        // who held it has no more use for it
+        drop(held);
+        assert_eq!(bytes.read_at(&mut buf, near).unwrap(), 10);
+        assert_eq!(asked.lock().unwrap().len(), 3);
     }
 
     #[test]
@@ -326,10 +359,10 @@ mod tests {
             read_capped(part.cursor(), u64::MAX - 1).unwrap().0,
             pattern(300_000)[1500..200_000]
         );
-        assert_eq!(*asked.lock().unwrap(), [1000..201_000]);
+        assert_eq!(*asked.lock().unwrap(), [(1000, 201_000)]);
         drop(held);
         read_capped(part.cursor(), u64::MAX - 1).unwrap();
-        assert_eq!(*asked.lock().unwrap(), [1000..201_000, 1500..200_000]);
+        assert_eq!(*asked.lock().unwrap(), [(1000, 201_000), (1500, 200_000)]);
     }
 
     #[test]
@@ -342,7 +375,7 @@ mod tests {
             assert_eq!(cursor.fill_buf().unwrap()[0], pattern(900_000)[at]);
         }
         let asked = asked.lock().unwrap().clone();
-        assert_eq!(asked, [0..900_000, 800_000..900_000, 10..900_000]);
+        assert_eq!(asked, [(0, 900_000), (800_000, 900_000), (10, 900_000)]);
     }
 
     #[test]

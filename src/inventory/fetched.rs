@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::by_name::is_left_out;
 use super::plan::{Job, Place, What};
+use crate::archive::ZipMember;
 
 /// A member that is larger than this, packed, is read as it arrives, and by itself.
 const ALONE: u64 = 1 << 20;
@@ -72,7 +73,7 @@ pub(super) fn jobs(place: &Arc<Place>) -> (Vec<(u64, Job)>, u64) {
     let (left_out, mut wanted): (Vec<usize>, Vec<usize>) = place
         .readable()
         .partition(|index| members.get(*index).is_some_and(is_left_out));
-    let range = |index: usize| members.get(index).and_then(|member| member.range());
+    let range = |index: usize| members.get(index).and_then(ZipMember::range);
     wanted.sort_by_key(|index| range(*index).map(|range| range.start));
     let mut groups: Vec<(Vec<usize>, u64, u64)> = Vec::new();
     for index in wanted {
@@ -128,3 +129,7 @@ mod remote {
         }
     }
 }
+
+#[cfg(test)]
+#[cfg(feature = "registry")]
+mod tests;

@@ -32,6 +32,8 @@ impl Files {
             Source::File(_) => "file",
             Source::Images { .. } => "images",
             Source::ImageStream(_) => "image stream",
+            #[cfg(feature = "registry")]
+            Source::Remote { .. } => "remote",
         }
     }
 }

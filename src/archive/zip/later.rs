@@ -105,7 +105,7 @@ pub(super) struct Rest {
 /// Reads the local header of a member, and leaves a cursor at its packed bytes, which ends with them.
 pub(super) fn open(
     member: &ZipMember,
-    unseen: &Unseen,
+    unseen: Unseen,
     span: SharedBytes,
 ) -> Result<(Cursor, Rest), Fault> {
     let mut cursor = span.cursor();

@@ -187,7 +187,7 @@ impl Zip {
         let data = self
             .bytes
             .slice(member.data.clone().map_err(|fault| *fault)?);
-        match &member.unseen {
+        match member.unseen {
             None => Ok(MemberReader::new(member, data.cursor(), budget)),
             Some(unseen) => {
                 let (packed, rest) = later::open(member, unseen, data)?;

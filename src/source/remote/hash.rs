@@ -1,5 +1,7 @@
 //! Hashes of files, taken while they pass.
 
+use std::fmt::Write as _;
+
 use md5::Md5;
 use sha2::{Digest, Sha256, Sha384, Sha512};
 
@@ -36,11 +38,10 @@ impl Sum {
 
     pub(super) fn finish(self) -> Hash {
         fn of<D: Digest>(algorithm: &str, sum: D) -> Hash {
-            let digits = sum
-                .finalize()
-                .iter()
-                .map(|byte| format!("{byte:02x}"))
-                .collect();
+            let mut digits = String::new();
+            for byte in &sum.finalize() {
+                let _infallible = write!(digits, "{byte:02x}");
+            }
             Hash {
                 algorithm: algorithm.to_owned(),
                 hex: digits,

@@ -42,11 +42,12 @@ fn the_directory_is_one_request_and_each_member_another() {
         .iter()
         .map(|member| 46 + member.name.as_bytes().len());
     let start = bytes.len() - 22 - records.sum::<usize>();
-    assert_eq!(directory, [start as u64..bytes.len() as u64 - 1100]);
+    assert_eq!(directory, [(start as u64, bytes.len() as u64 - 1100)]);
     assert_eq!(read(&opened.zip, 1).unwrap(), [7; 5000]);
     assert_eq!(read(&opened.zip, 0).unwrap(), large);
     let ranges = [1, 0].map(|index| opened.zip.members()[index].range().unwrap());
-    assert_eq!(asked.lock().unwrap()[1..], ranges);
+    let pairs = ranges.clone().map(|range| (range.start, range.end));
+    assert_eq!(asked.lock().unwrap()[1..], pairs);
     assert_eq!(ranges[1], 0..ranges[0].start);
 }
 
@@ -148,7 +149,7 @@ fn more_bytes_than_a_member_can_have_are_told_and_not_fetched() {
         .lock()
         .unwrap()
         .iter()
-        .map(|range| range.end - range.start)
+        .map(|(start, end)| end - start)
         .max();
     assert!(most < Some(66_000), "{most:?}");
 }
