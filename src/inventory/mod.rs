@@ -39,6 +39,9 @@ use crate::source;
 use crate::tables::Origin;
 
 pub use crate::source::Manager;
+pub use crate::source::lock::{
+    Environment, Libc, LockKind, PickStatus, PickedFile, PythonVersion, Unlocked,
+};
 pub use cache::Cache;
 pub use conda::{BuildClaim, CondaFacts};
 pub use document::{SCHEMA, from_json, to_json};

@@ -2,8 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::inventory::{Artifact, Content, LockFacts, LockedPackage, NotRead};
-use crate::source::lock::PickStatus;
+use crate::inventory::{Artifact, Content, LockFacts, LockedPackage, NotRead, PickStatus};
 use crate::verdict::megabytes;
 
 use super::style::Styles;

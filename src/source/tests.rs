@@ -29,6 +29,7 @@ impl Files {
             Source::Conda(_) => "conda",
             Source::Sdist(_) => "sdist",
             Source::Dir(_) => "dir",
+            Source::Lock(_) => "lock",
             Source::File(_) => "file",
             Source::Images { .. } => "images",
             Source::ImageStream(_) => "image stream",

@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::library::normalised;
 use super::yaml;
 
 /// Names of one component, of the same CUDA major versions and from the same package.
@@ -28,6 +29,13 @@ pub struct SonameRow {
     /// Where the row comes from.
     #[serde(deserialize_with = "yaml::words")]
     pub sources: Vec<String>,
+}
+
+impl SonameRow {
+    /// Whether a Python distribution is one of those that bring it.
+    pub fn is_brought_by(&self, package: &str) -> bool {
+        self.packages.contains(&normalised(package))
+    }
 }
 
 impl SonameRow {

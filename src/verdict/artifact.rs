@@ -142,15 +142,19 @@ pub(super) fn cpu_only(
     }
     let lock = artifact.lock.as_deref();
     let locked = lock.and_then(|lock| lock.package(&package.name, package.version.as_deref()));
-    if locked.is_some_and(|locked| !locked.content.is_known()) {
-        return None;
-    }
     let local = package
         .version
         .as_deref()
         .and_then(|version| version.split_once('+'))
         .map(|(_, local)| local);
     let conda = artifact.conda.as_deref();
+    let says_so = ["cpu", "rocm", "xpu"]
+        .iter()
+        .any(|kind| local.is_some_and(|local| local.starts_with(kind)));
+    // what was not read may hold anything, unless its version says what it is
+    if locked.is_some_and(|locked| !locked.content.is_known()) && !says_so {
+        return None;
+    }
     let what = match local {
         _ if conda.is_some_and(|facts| conda::cpu_claim(facts).is_some()) => "a conda CPU build",
         Some(local) if local.starts_with("rocm") => "a ROCm build, for AMD GPUs",
@@ -161,9 +165,10 @@ pub(super) fn cpu_only(
         }
         _ => "a build without CUDA device code",
     };
-    let by = match policy.expects_gpu(&package.name) {
-        true => "the policy expects GPU code",
-        false => "the target is a GPU machine",
+    let by = if policy.expects_gpu(&package.name) {
+        "the policy expects GPU code"
+    } else {
+        "the target is a GPU machine"
     };
     let message = format!("`{}` is {what}, and {by}", package.name);
     let next_step = match conda {

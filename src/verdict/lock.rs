@@ -1,10 +1,11 @@
 //! What only lock files have: packages without a file, without a version, or not built yet.
 
-use crate::inventory::{Artifact, Content, LockFacts, LockedPackage, NotRead};
+use crate::inventory::{
+    Artifact, Content, Environment, Libc, LockFacts, LockedPackage, NotRead, PickStatus,
+};
 use crate::platform::{CpuArch, Os, Platform};
 use crate::policy::FleetTarget;
 use crate::rule::Code;
-use crate::source::lock::{Environment, Libc, PickStatus};
 
 use super::finding::{Finding, PackageName};
 
@@ -46,7 +47,16 @@ pub(super) fn findings(lock: &LockFacts) -> Vec<(Finding, Option<PackageName>)> 
         finding.line = Some(unlocked.line);
         (finding.evidence(format!("`{}`", unlocked.text)), None)
     });
-    of_packages.chain(unlocked).collect()
+    let for_others = lock.is_for_others.then(|| {
+        let message = "the lock file has packages, and none of them for this target";
+        let next_step = "lock for the target's platform too, or correct the target's `platform`";
+        let finding = Finding::new(Code::NoFileForTarget, message, next_step);
+        (
+            finding.evidence(format!("looked for {}", lock.title())),
+            None,
+        )
+    });
+    of_packages.chain(unlocked).chain(for_others).collect()
 }
 
 fn of_package(package: &LockedPackage, lock: &LockFacts) -> Option<Finding> {

@@ -19,6 +19,9 @@ pub(super) struct LockForm {
     /// The Python version by which wheels were chosen.
     python: Option<PythonVersion>,
     packages: Vec<PackageForm>,
+    /// Whether there are packages, and none of them for this environment.
+    #[serde(default)]
+    for_others: bool,
     not_locked: Vec<UnlockedForm>,
     /// Bytes asked of servers.
     fetched: u64,
@@ -90,6 +93,7 @@ impl LockForm {
             },
             python: lock.python,
             packages: lock.packages.iter().map(PackageForm::from).collect(),
+            for_others: lock.is_for_others,
             not_locked: lock.unlocked.iter().map(UnlockedForm::from).collect(),
             fetched: lock.fetched,
         }
@@ -124,6 +128,7 @@ impl LockForm {
         let mut facts = LockFacts::new(kind, environment);
         facts.python = self.python;
         facts.fetched = self.fetched;
+        facts.is_for_others = self.for_others;
         let packages = self.packages.into_iter().map(PackageForm::into_package);
         facts.packages = packages.collect::<Result<_, _>>()?;
         let unlocked = self.not_locked.into_iter();

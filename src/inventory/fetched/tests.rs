@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::archive::zip::fixture::Builder;
-use crate::inventory::scan::hex;
+use crate::inventory::run::hex;
 use crate::inventory::{Artifact, HashCheck, Inventory, ScanOptions, from_json, scan, to_json};
 use crate::problem::{Extent, ProblemKind};
 use crate::source::SourceSpec;

@@ -14,6 +14,8 @@ pub struct LockFacts {
     pub python: Option<PythonVersion>,
     /// What would be installed there, in the order of lines.
     pub packages: Vec<LockedPackage>,
+    /// Whether it has packages, and none of them for this environment.
+    pub is_for_others: bool,
     /// Requirements without an exact version.
     pub unlocked: Vec<Unlocked>,
     /// Bytes of files that were asked of servers.
@@ -28,6 +30,7 @@ impl LockFacts {
             environment,
             python: None,
             packages: Vec::new(),
+            is_for_others: false,
             unlocked: Vec::new(),
             fetched: 0,
         }

@@ -123,6 +123,12 @@ pub struct Lock {
 }
 
 impl Lock {
+    /// Whether it installs anything anywhere.
+    pub fn has_packages(&self) -> bool {
+        let is_project = |package: &Locked| package.origin == Origin::Project;
+        self.packages.iter().any(|package| !is_project(package))
+    }
+
     /// An empty one of `kind`.
     pub fn new(at: Locator, kind: LockKind) -> Self {
         Self {

@@ -22,7 +22,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::device::HostFormat;
 use crate::inventory::{Artifact, ArtifactKind, Library, Package, Provided};
 use crate::problem::{Extent, ProblemKind};
-use crate::source::wheel::normal_name;
 use crate::tables::Tables;
 
 use super::finding::{Finding, PackageName};
@@ -158,7 +157,7 @@ impl<'a> Closure<'a> {
             .packages
             .iter()
             .filter(|locked| !locked.content.is_known());
-        unbuilt.any(|locked| row.packages.contains(&normal_name(&locked.name)))
+        unbuilt.any(|locked| row.is_brought_by(&locked.name))
     }
 
     /// Libraries that a library needs and that are here.

@@ -3,8 +3,8 @@
 use crate::inventory::{
     Artifact, ArtifactKind, Content, ImageFacts, Inventory, LockFacts, LockedPackage, NotRead,
 };
+use crate::inventory::{Environment, LockKind, PickStatus};
 use crate::platform::{CpuArch, Os, Platform};
-use crate::source::lock::{Environment, LockKind, PickStatus};
 use crate::verdict::compare::{Compared, Comparison, Standing};
 
 use super::super::build::{Input, dir, file, lib, so, wheel};
