@@ -133,23 +133,23 @@ def export_uv(path):
         if {"virtual", "editable"} & package["source"].keys()
     ]
     root = roots[0]
-    metadata = root.get("metadata", {})
     lines = [
         "[project]",
         f'name = "{root["name"]}"',
         f'version = "{root.get("version", "0")}"',
         f'requires-python = "{lock["requires-python"]}"',
+        "[dependency-groups]",
+        *(f"{group} = []" for group in root.get("dev-dependencies", {})),
     ]
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         (folder / "uv.lock").write_bytes(path.read_bytes())
         (folder / "pyproject.toml").write_text("\n".join(lines) + "\n")
         command = ["uv", "export", "--frozen", "--offline", "--no-emit-project"]
-        command += ["--format", "pylock.toml", "-q", "--no-dev"]
+        command += ["--format", "pylock.toml", "-q"]
         out = subprocess.run(command, cwd=folder, capture_output=True, text=True)
         if out.returncode:
             raise RuntimeError(out.stderr.strip()[-300:])
-        del metadata
         return tomllib.loads(out.stdout)
 
 
@@ -192,7 +192,13 @@ def by_requirements(text, platform, python):
     text = re.sub(r"\\\r?\n", " ", text)
     for line in text.splitlines():
         line = re.sub(r"(^|\s)#.*", "", line).strip()
+        if line.startswith("-e "):
+            yield pathlib.PurePath(line[3:]).name or ".", None, None
         if not line or line.startswith("-"):
+            continue
+        if line.endswith(".whl") and "@" not in line:
+            if best([file_name(line)], tags(platform, python, None)):
+                yield *file_name(line).split("-")[:2], None
             continue
         line = line.split(" --hash")[0].strip()
         try:
@@ -202,7 +208,8 @@ def by_requirements(text, platform, python):
         if requirement.marker and not requirement.marker.evaluate(marks):
             continue
         if requirement.url:
-            yield requirement.name, "URL", None
+            if best([file_name(requirement.url)], tags(platform, python, None)):
+                yield requirement.name, "URL", None
             continue
         exact = [spec for spec in requirement.specifier if spec.operator in ("==", "===")]
         if len(exact) == 1 and not exact[0].version.endswith(".*"):
@@ -229,9 +236,9 @@ def by_pixi(data, platform):
     subdir = PLATFORMS[platform][5]
     packages = data["environments"]["default"]["packages"].get(subdir, [])
     versions = {
-        entry["pypi"]: (entry["name"], entry["version"])
+        entry.get("pypi") or entry.get("url"): (entry["name"], entry["version"])
         for entry in data["packages"]
-        if "pypi" in entry and "name" in entry
+        if ("pypi" in entry or entry.get("kind") == "pypi") and "name" in entry
     }
     for entry in packages:
         url = entry.get("conda") or entry.get("pypi")
@@ -239,10 +246,15 @@ def by_pixi(data, platform):
             yield conda_name(url)
         elif "pypi" in entry and url in versions:
             yield *versions[url], file_name(url)
+        elif "conda" in entry:
+            # a package that is built from a directory
+            yield url.rsplit("/", 1)[-1].split("[")[0], None, None
 
 
 def by_explicit(text, platform):
     subdir = PLATFORMS[platform][5]
+    if f"/{subdir}/" not in text:
+        return  # the list is for another platform, and so is what of it is for any
     for line in text.splitlines():
         if re.match(r"https?://", line):
             url = line.split("#")[0]
@@ -287,6 +299,11 @@ def ours(smgate, path, platform, python, glibc):
         yield package["name"], package["version"], package["file"], package["status"]
 
 
+def skip_unfit(path, rows):
+    """Requirements by address that do not fit: the other reading leaves them out."""
+    return (row for row in rows if not (path.suffix == ".txt" and row[3] == "no-file"))
+
+
 def main():
     smgate, paths = sys.argv[1], [pathlib.Path(path) for path in sys.argv[2:]]
     compared = failed = 0
@@ -310,9 +327,9 @@ def main():
                                 "URL" if status == "url" and path.suffix == ".txt" else version,
                                 None if path.suffix == ".txt" else file,
                             )
-                            for name, version, file, status in ours(
+                            for name, version, file, status in skip_unfit(path, ours(
                                 smgate, path, platform, python, glibc
-                            )
+                            ))
                         }
                     except Exception as error:
                         print(f"FAIL {where}: {error}")

@@ -22,6 +22,8 @@ pub(super) struct LockForm {
     /// Whether there are packages, and none of them for this environment.
     #[serde(default)]
     for_others: bool,
+    /// Whether all that is installed is listed.
+    whole: bool,
     not_locked: Vec<UnlockedForm>,
     /// Bytes asked of servers.
     fetched: u64,
@@ -94,6 +96,7 @@ impl LockForm {
             python: lock.python,
             packages: lock.packages.iter().map(PackageForm::from).collect(),
             for_others: lock.is_for_others,
+            whole: lock.is_whole,
             not_locked: lock.unlocked.iter().map(UnlockedForm::from).collect(),
             fetched: lock.fetched,
         }
@@ -129,6 +132,7 @@ impl LockForm {
         facts.python = self.python;
         facts.fetched = self.fetched;
         facts.is_for_others = self.for_others;
+        facts.is_whole = self.whole;
         let packages = self.packages.into_iter().map(PackageForm::into_package);
         facts.packages = packages.collect::<Result<_, _>>()?;
         let unlocked = self.not_locked.into_iter();

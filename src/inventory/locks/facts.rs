@@ -16,6 +16,8 @@ pub struct LockFacts {
     pub packages: Vec<LockedPackage>,
     /// Whether it has packages, and none of them for this environment.
     pub is_for_others: bool,
+    /// Whether it lists all that is installed.
+    pub is_whole: bool,
     /// Requirements without an exact version.
     pub unlocked: Vec<Unlocked>,
     /// Bytes of files that were asked of servers.
@@ -31,6 +33,7 @@ impl LockFacts {
             python: None,
             packages: Vec::new(),
             is_for_others: false,
+            is_whole: true,
             unlocked: Vec::new(),
             fetched: 0,
         }
@@ -55,10 +58,10 @@ impl LockFacts {
         parts.join(", ")
     }
 
-    /// Whether every file was read. What is built at install is no file yet.
+    /// Whether all that is installed is listed, and every file of it was read. What is built at install is no file yet.
     pub fn is_read(&self) -> bool {
         let read = |package: &LockedPackage| !matches!(package.content, Content::NotRead(_));
-        self.unlocked.is_empty() && self.packages.iter().all(read)
+        self.is_whole && self.packages.iter().all(read)
     }
 
     /// The package called `name`, whatever its spelling.

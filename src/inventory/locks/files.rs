@@ -81,6 +81,7 @@ impl Files {
             let mut facts = LockFacts::new(lock.kind, (*environment).clone());
             facts.python = chosen.python.map(|chosen| chosen.version);
             facts.unlocked = chosen.unlocked;
+            facts.is_whole = lock.is_whole();
             facts.is_for_others = chosen.picks.is_empty() && lock.has_packages();
             let mut numbers = Vec::new();
             for pick in chosen.picks {

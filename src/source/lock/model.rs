@@ -123,6 +123,18 @@ pub struct Lock {
 }
 
 impl Lock {
+    /// Whether it lists all that is installed. Requirements do where each has a hash: pip refuses the others then.
+    pub fn is_whole(&self) -> bool {
+        let hashed = |package: &Locked| {
+            !package.hashes.is_empty() || package.files.iter().any(|file| file.hash.is_some())
+        };
+        match self.kind {
+            LockKind::CondaEnvironment => false,
+            LockKind::Requirements => self.unlocked.is_empty() && self.packages.iter().all(hashed),
+            _ => true,
+        }
+    }
+
     /// Whether it installs anything anywhere.
     pub fn has_packages(&self) -> bool {
         let is_project = |package: &Locked| package.origin == Origin::Project;

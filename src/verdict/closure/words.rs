@@ -27,7 +27,8 @@ pub(super) fn missing(closure: &Closure<'_>, lack: &Lack<'_>) -> Finding {
             ", or a build of `{what}` for CUDA {cuda}, which is there"
         ));
     }
-    if closure.artifact.kind == ArtifactKind::Directory {
+    let kind = closure.artifact.kind;
+    if matches!(kind, ArtifactKind::Directory | ArtifactKind::LockFile) {
         next_step.push_str(
             "; where machines have it outside of the environment, accept this with a waiver",
         );
@@ -37,6 +38,11 @@ pub(super) fn missing(closure: &Closure<'_>, lack: &Lack<'_>) -> Finding {
     if lack.grade == Grade::Part {
         finding.level = Level::Warn;
         finding = finding.evidence("other libraries hold most of the package's device code");
+    }
+    if kind == ArtifactKind::LockFile && others.is_empty() {
+        // of another version, what is needed could come from the machine: images of CUDA have it
+        finding.level = Level::Warn;
+        finding = finding.evidence("no version of it is locked: the machine may bring it");
     }
     if let Some(first) = lack.libraries.first() {
         finding = finding.library(&first.path);
