@@ -245,10 +245,12 @@ def judge(smgate, path, cases, scratch):
 
 def differences(it, report):
     name = target_name(it)
-    # of an environment the worst of its packages
-    verdict = max((row["verdict"] for row in report["matrix"] if row["target"] == name), key=WORSE.index)
-    if verdict != it.verdict:
-        yield f"verdict {verdict}"
+    verdicts = {row["verdict"] for row in report["matrix"] if row["target"] == name}
+    if " + " in it.input:
+        # an environment is the worst of its packages
+        verdicts = {max(verdicts, key=WORSE.index)}
+    if verdicts != {it.verdict}:
+        yield f"verdict {', '.join(sorted(verdicts))}"
     findings = [
         finding for finding in report["findings"]
         if finding["target"] in (name, None) and finding["level"] in ("deny", "warn", "incomplete")
