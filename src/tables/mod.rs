@@ -62,7 +62,7 @@ pub use rows::{
     BranchKind, BranchRow, CapabilityRow, Confidence, Evidence, FirstDriver, Floor, GpuClass,
     GpuRow, NumberRow, PairedDriver, PtxRow, SmRow, ToolkitRow,
 };
-pub use soname::SonameRow;
+pub use soname::{SonameRow, library_key};
 pub(crate) use spelling::nearest;
 
 /// The tables.

@@ -47,15 +47,10 @@ impl SonameRow {
         }
     }
 
-    /// Whether this is `name`. Names of Windows files mean the same in any case.
+    /// Whether this is `name`.
     pub(super) fn is(&self, name: &str) -> bool {
-        self.names.iter().any(|known| {
-            if known.ends_with(".dll") {
-                known.eq_ignore_ascii_case(name)
-            } else {
-                known == name
-            }
-        })
+        let name = library_key(name);
+        self.names.iter().any(|known| library_key(known) == name)
     }
 
     /// What to install, as a requirement: `nvidia-cudnn-cu12>=9,<10`; of several packages that for `cuda`.
@@ -66,6 +61,15 @@ impl SonameRow {
         let package = named.or_else(only)?;
         let versions = self.versions.as_deref().unwrap_or_default();
         Some(format!("{package}{versions}"))
+    }
+}
+
+/// The form in which names of libraries are compared: those of Windows mean the same in any case.
+pub fn library_key(name: &str) -> String {
+    let lower = name.to_ascii_lowercase();
+    match lower.rsplit_once('.') {
+        Some((_, "dll")) => lower,
+        _ => name.to_owned(),
     }
 }
 

@@ -29,7 +29,7 @@ fn a_pasted_error_is_explained_with_the_rules_that_see_it_before() {
         (
             "ImportError: libcudart.so.12: cannot open shared object file: No such file or directory",
             "runtime-library-missing",
-            &[],
+            &["runtime-library-missing"],
         ),
         (
             "sm_120 is not compatible with the current PyTorch installation",

@@ -55,17 +55,20 @@ pub(crate) fn of_layers(layers: &[Layer]) -> Image {
     image
 }
 
-/// Code of CUDA 13, and the user-mode driver of a `cuda-compat-13-1` package with this note.
+/// Code of CUDA 13 with its runtime, and the user-mode driver of a `cuda-compat-13-1` package with this note.
 pub(crate) fn with_compat(text: &str) -> Image {
     let entries = ["sm_89", "sm_90"].map(|target| Entry::plain_cubin(target, (13, 0)));
     let code = Elf::new()
         .needed("libcudart.so.13")
         .section(".nv_fatbin", fatbin(&entries));
     let driver = Elf::new().soname("libcuda.so.1").notes(SECTION, note(text));
-    let compat = "usr/local/cuda-13.1/compat";
+    let runtime = Elf::new().soname("libcudart.so.13");
+    let cuda = "usr/local/cuda-13.1";
+    let compat = format!("{cuda}/compat");
     of_layer(
         &Layer::new()
             .file("opt/a.so", code.build())
+            .file(&format!("{cuda}/lib64/libcudart.so.13"), runtime.build())
             .file(&format!("{compat}/libcuda.so.590.44.01"), driver.build())
             .symlink(&format!("{compat}/libcuda.so.1"), "libcuda.so.590.44.01")
             .symlink("usr/local/cuda", "cuda-13.1"),

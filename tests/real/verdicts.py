@@ -13,6 +13,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 from wheels import cache_dir, require_program, wheel
 
@@ -27,6 +28,8 @@ OTHER_WHEELS = {
         "feba45c2271a350de30a1be5e9e1e1b1b43915b5f20975529a9c26cbc0ef1b03",
     "flashinfer_python-0.7.4-py3-none-any.whl":
         "a051a62e09a2738e8b0de47a1944fd2f0f3eff01b728b662141ea660cb09dd32",
+    "nvidia_cuda_runtime_cu12-12.8.90-py3-none-manylinux2014_x86_64.manylinux_2_17_x86_64.whl":
+        "adade8dcbd0edf427b7204d480d6066d33902cab2a4707dcfc48a2d0fd44ab90",
     "numpy-2.4.6-cp311-cp311-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl":
         "89cd468399cfd2504718f0ba50e410dca55a170b61a02ad92bb18c8a65186e93",
     "onnxruntime_gpu-1.22.0-cp312-cp312-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl":
@@ -85,6 +88,7 @@ PATCHED = {
     "sm_120a.cubin": ("cubin_135_sm_120a.cubin", {}),
 }
 
+WORSE = ["pass", "incomplete", "fail"]
 Case = collections.namedtuple("Case", "input gpu driver platform verdict codes texts expect_gpu")
 
 
@@ -173,11 +177,27 @@ CASES = [
     case("sm_120a.cubin", "RTX 5090", "580.95.05", PASS),
     case("sm_86.cubin", "RTX 4090", "580.95.05", PASS),
     case("sm_86.cubin", "A100", "580.95.05", FAIL, "no-kernel-image"),
+    # environments: wheels that are unpacked beside each other
+    case(
+        "xformers-0.0.35 + nvidia_cuda_runtime-13", "A100", "580.65.06", FAIL, "runtime-library-missing",
+        "xformers/_C.so", "needs `libcudart.so.12`", "libcudart.so.13` is there, of CUDA 13",
+    ),
+    case("xformers-0.0.35 + nvidia_cuda_runtime_cu12", "A100", "580.65.06", PASS),
+    case(
+        "faiss_gpu_cu12-1.14.1 + nvidia_cuda_runtime_cu12", "A100", "580.65.06", FAIL, "runtime-library-missing",
+        "needs `libcublas.so.12` and `libcublasLt.so.12`, which",
+    ),
+    # its device code needs nothing; each of its modules needs one library
+    case(
+        "cupy_cuda12x-14.2.0 + nvidia_cuda_runtime_cu12", "A100", "580.65.06", PASS, "runtime-library-missing",
+        "libcublas.so.12", "libcusparse.so.12",
+    ),
 ]
 
 
 def path_of(package, cache, scratch):
-    """The file of an input: a wheel by the beginning of its name and what else it must contain, or a cubin."""
+    """The file of an input: a wheel by the beginning of its name and what else it must contain, or a cubin; the
+    directory of several wheels with ` + ` between, which are installed by unpacking them."""
     if package in PATCHED:
         source, changes = PATCHED[package]
         content = bytearray((CUDA / source).read_bytes())
@@ -186,6 +206,12 @@ def path_of(package, cache, scratch):
         path = scratch / package
         path.write_bytes(content)
         return path
+    if " + " in package:
+        environment = scratch / package
+        for part in package.split(" + "):
+            with zipfile.ZipFile(path_of(part, cache, scratch)) as archive:
+                archive.extractall(environment / "lib" / "python3.12" / "site-packages")
+        return environment
     known = OTHER_WHEELS | {truth["wheel"]: truth["sha256"] for truth in map(read_json, sorted(TRUTH.glob("*.json")))}
     begin, *parts = package.split()
     name = next(name for name in known if name.startswith(begin) and all(part in name for part in parts))
@@ -220,6 +246,9 @@ def judge(smgate, path, cases, scratch):
 def differences(it, report):
     name = target_name(it)
     verdicts = {row["verdict"] for row in report["matrix"] if row["target"] == name}
+    if " + " in it.input:
+        # an environment is the worst of its packages
+        verdicts = {max(verdicts, key=WORSE.index)}
     if verdicts != {it.verdict}:
         yield f"verdict {', '.join(sorted(verdicts))}"
     findings = [
@@ -264,7 +293,7 @@ def main():
                 wrong = list(differences(it, report))
                 right, total = right + (not wrong), total + 1
                 codes = " ".join(sorted(it.codes))
-                print(f"{'WRONG' if wrong else 'ok':6}{package:42}{target_name(it):34}{it.verdict:5} {codes}".rstrip())
+                print(f"{'WRONG' if wrong else 'ok':6}{package:50}{target_name(it):34}{it.verdict:5} {codes}".rstrip())
                 for line in wrong:
                     print(f"      {line}")
     print(f"{right} of {total} verdicts are as expected")

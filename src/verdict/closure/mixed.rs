@@ -7,10 +7,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::inventory::{Library, Manager};
+use crate::tables::SonameRow;
 
 use super::super::finding::Finding;
-use super::place::{environment, innermost, key};
-use super::{Closure, words};
+use super::place::{environment, innermost};
+use super::{Closure, key, words};
 
 /// What the packages of an environment need, by major version of CUDA and package.
 pub(super) type Majors<'a> = BTreeMap<u32, BTreeMap<usize, Need<'a>>>;
@@ -74,7 +75,7 @@ fn by_environment<'a>(closure: &Closure<'a>) -> BTreeMap<String, Majors<'a>> {
             continue;
         };
         for name in &library.needed_cuda {
-            let major = tables.soname(name).and_then(|row| row.only_cuda());
+            let major = tables.soname(name).and_then(SonameRow::only_cuda);
             let there = closure.provided.contains_key(&key(name));
             let Some(major) = major.filter(|_| there) else {
                 continue;

@@ -1,7 +1,7 @@
 //! Whether what the libraries of an environment or an image need of NVIDIA's libraries is in it, and of one CUDA.
 //!
 //! A process shares the libraries that it has loaded by their names (`DT_SONAME`), whoever loaded them: PyTorch loads
-//! those of `nvidia/*/lib` before its extensions need them, and CuPy looks for them itself. So a name counts as
+//! those of `nvidia/*/lib` before its extensions need them, and `CuPy` looks for them itself. So a name counts as
 //! provided where any file of the closure has it; where a loader would look is evidence, and decides nothing. The
 //! driver's own libraries come from the host, and libraries that no table knows are not judged.
 //!
@@ -22,12 +22,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::device::HostFormat;
 use crate::inventory::{Artifact, ArtifactKind, Library, Package, Provided};
 use crate::problem::{Extent, ProblemKind};
-use crate::tables::Tables;
+use crate::tables::{Tables, library_key as key};
 
 use super::finding::{Finding, PackageName};
 use super::siblings;
 use super::units::own_fatbins;
-use place::{file_name, is_in_site, is_loaded_by_name, key};
+use place::{file_name, is_in_site, is_loaded_by_name};
 
 /// Of the fatbins of a package, the part from which on a library carries it: one of four.
 const SHARE: u64 = 4;

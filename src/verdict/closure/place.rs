@@ -11,16 +11,6 @@ pub(super) fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// The form in which names of libraries are compared: those of Windows mean the same in any case.
-pub(super) fn key(name: &str) -> String {
-    let lower = name.to_ascii_lowercase();
-    if lower.ends_with(".dll") {
-        lower
-    } else {
-        name.to_owned()
-    }
-}
-
 /// Whether a path leads through a directory in which Python finds packages.
 pub(super) fn is_in_site(path: &str) -> bool {
     path.split('/').any(|part| SITES.contains(&part))

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::inventory::{ArtifactKind, Library, Provided};
 use crate::rule::{Code, Level};
+use crate::tables::SonameRow;
 
 use super::super::finding::{Finding, PackageName};
 use super::mixed::{Majors, Need};
@@ -20,19 +21,22 @@ pub(super) fn missing(closure: &Closure<'_>, lack: &Lack<'_>) -> Finding {
     let message = format!("needs {names}, which nothing in the {where_to} provides");
     let others = others(closure, lack);
     let package = closure.package(lack.package);
-    let mut next_step = format!("install {}", sources(closure, lack));
-    if let (Some(package), Some((_, Some(cuda)))) = (&package, others.first()) {
-        let what = &package.name;
-        next_step.push_str(&format!(
-            ", or a build of `{what}` for CUDA {cuda}, which is there"
-        ));
-    }
+    let other_build = match (&package, others.first()) {
+        (Some(package), Some((_, Some(cuda)))) => {
+            let what = &package.name;
+            format!(", or a build of `{what}` for CUDA {cuda}, which is there")
+        }
+        _ => String::new(),
+    };
     let kind = closure.artifact.kind;
-    if matches!(kind, ArtifactKind::Directory | ArtifactKind::LockFile) {
-        next_step.push_str(
-            "; where machines have it outside of the environment, accept this with a waiver",
-        );
-    }
+    let outside = match kind {
+        ArtifactKind::Directory | ArtifactKind::LockFile => {
+            "; where machines have it outside of the environment, accept this with a waiver"
+        }
+        _ => "",
+    };
+    let sources = sources(closure, lack);
+    let next_step = format!("install {sources}{other_build}{outside}");
     let mut finding = Finding::new(Code::RuntimeLibraryMissing, message, next_step);
     finding.package = package;
     if lack.grade == Grade::Part {
@@ -172,7 +176,7 @@ fn others<'a>(closure: &Closure<'a>, lack: &Lack<'_>) -> Vec<(&'a Provided, Opti
         let name = provided.soname.as_deref().unwrap_or(provided.file_name());
         let same = stems.contains(stem(name)) && !lack.names.contains(name);
         let row = same.then(|| closure.tables.soname(name))?;
-        Some((provided, row.and_then(|row| row.only_cuda())))
+        Some((provided, row.and_then(SonameRow::only_cuda)))
     });
     same.collect()
 }
@@ -187,6 +191,7 @@ fn stem(name: &str) -> &str {
 fn whereabouts(closure: &Closure<'_>) -> &'static str {
     match closure.artifact.kind {
         ArtifactKind::Image => "image",
+        ArtifactKind::LockFile => "lock file",
         _ => "environment",
     }
 }
