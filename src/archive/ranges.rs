@@ -270,11 +270,14 @@ pub(crate) mod fixture {
     use super::*;
     use crate::archive::SharedBytes;
 
+    /// Ranges that were asked for, first byte and end.
+    pub(crate) type Asked = Arc<Mutex<Vec<(u64, u64)>>>;
+
     /// Ranges of a block of memory, and which were asked for.
     #[derive(Debug, Default)]
     pub(crate) struct Logged {
         bytes: Vec<u8>,
-        asked: Arc<Mutex<Vec<(u64, u64)>>>,
+        asked: Asked,
     }
 
     impl Ranges for Logged {
@@ -291,10 +294,7 @@ pub(crate) mod fixture {
     }
 
     /// Bytes that are fetched, of which the last `tail` are there, and the log of what is asked for.
-    pub(crate) fn fetched(
-        bytes: Vec<u8>,
-        tail: usize,
-    ) -> (SharedBytes, Arc<Mutex<Vec<(u64, u64)>>>) {
+    pub(crate) fn fetched(bytes: Vec<u8>, tail: usize) -> (SharedBytes, Asked) {
         let tail = bytes[bytes.len().saturating_sub(tail)..].to_vec();
         let ranges = Logged {
             bytes,

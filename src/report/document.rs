@@ -31,9 +31,7 @@ struct ArtifactForm<'e> {
     files: u64,
     with_device_code: u64,
     unopened: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    left_out: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    left_out: u64,
     fetched: Option<FetchedForm<'e>>,
 }
 
@@ -138,7 +136,7 @@ pub(super) fn to_json(evaluation: &Evaluation) -> serde_json::Result<String> {
         files: artifact.seen.files,
         with_device_code: artifact.seen.with_device_code,
         unopened: artifact.seen.unopened,
-        left_out: Some(artifact.seen.left_out).filter(|count| *count > 0),
+        left_out: artifact.seen.left_out,
         fetched: artifact.fetched.as_ref().map(|fetched| FetchedForm {
             size: fetched.size,
             received: fetched.received,

@@ -205,6 +205,8 @@ struct Artifact {
     files: u64,
     with_device_code: u64,
     unopened: u64,
+    left_out: u64,
+    fetched: Option<serde_json::Value>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -60,7 +60,7 @@ struct ArtifactForm {
     python_tags: Vec<String>,
     packages: Vec<PackageForm>,
     files: SeenForm,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     fetched: Option<FetchedForm>,
     #[serde(default)]
     conda: Option<CondaForm>,
@@ -85,7 +85,7 @@ struct SeenForm {
     seen: u64,
     with_device_code: u64,
     unopened: u64,
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default)]
     left_out: u64,
 }
 
@@ -97,14 +97,6 @@ struct FetchedForm {
     hash: Option<String>,
     verified: String,
     whole: Option<String>,
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "the shape that serde wants"
-)]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 #[derive(Debug, Serialize, Deserialize)]

@@ -309,9 +309,12 @@ fn a_file_that_changes_is_an_error() {
 #[test]
 fn another_size_than_the_lock_states_is_an_error_that_names_both() {
     for whole in [true, false] {
-        let stub = serve(move |seen, _| match whole {
-            true => Reply::new(200).body(file()),
-            false => part(&file(), seen),
+        let stub = serve(move |seen, _| {
+            if whole {
+                Reply::new(200).body(file())
+            } else {
+                part(&file(), seen)
+            }
         });
         let error = open(&stub, &Expected::new(None, Some(299_999))).unwrap_err();
         let said = message(&error);
