@@ -21,6 +21,7 @@ mod own;
 mod plan;
 mod problems;
 mod progress;
+mod provided;
 mod run;
 mod scan;
 mod squash;
@@ -48,6 +49,7 @@ pub use document::{SCHEMA, from_json, to_json};
 pub use fetched::{Fetched, HashCheck};
 pub use locks::{Content, LockFacts, LockedPackage, NotRead};
 pub use progress::{Counts, Progress};
+pub use provided::Provided;
 pub use scan::{ScanOptions, scan, scan_with};
 
 /// Everything that the inputs of a run hold.
@@ -324,34 +326,6 @@ impl From<source::Package> for Package {
             version: package.version,
             manager: Some(package.manager),
         }
-    }
-}
-
-/// A library of NVIDIA's that others can need by name.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub struct Provided {
-    /// Its path in the artifact, as that of a [`Library`]; that of a link counts as its own.
-    pub path: String,
-    /// The name that it says it is needed by, where that is not the name of the file.
-    pub soname: Option<String>,
-    /// The package that owns it: an index into [`Artifact::packages`].
-    pub package: Option<usize>,
-}
-
-impl Provided {
-    /// A library or a link at `path`.
-    pub fn new(path: impl Into<String>, soname: Option<String>, package: Option<usize>) -> Self {
-        Self {
-            path: path.into(),
-            soname,
-            package,
-        }
-    }
-
-    /// The name of the file.
-    pub fn file_name(&self) -> &str {
-        own::file_name(&self.path)
     }
 }
 

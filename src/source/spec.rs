@@ -298,14 +298,9 @@ fn known(scheme: &str, text: &str) -> Result<SpecKind, Error> {
 
 /// What to do where nothing has the name that was typed.
 pub(super) fn hint_where_nothing_is(path: &str) -> String {
-    let requirement = ["==", ">=", "<=", "~=", "!="]
-        .into_iter()
-        .any(|sign| path.contains(sign));
     let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '[' | ']' | ',');
-    if requirement || path.chars().all(word) {
-        format!(
-            "check the spelling; if it is a package, fetch it with `pip download --no-deps '{path}'` and name the file"
-        )
+    if path.chars().all(word) {
+        format!("check the spelling; if it is a package, name its version: `{path}==VERSION`")
     } else {
         "check the spelling, and the directory that you are in".to_owned()
     }

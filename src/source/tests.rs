@@ -164,18 +164,11 @@ fn names_what_is_not_there_and_what_to_do() {
     let error = files.open("", "missing.whl").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Input);
     assert!(error.to_string().contains("missing.whl` does not exist"));
-    let error = open(
-        &"torch==2.9.1".parse().unwrap(),
-        0,
-        &mut OpenOptions::default(),
-    )
-    .unwrap_err();
-    assert!(
-        error
-            .hint()
-            .unwrap()
-            .contains("pip download --no-deps 'torch==2.9.1'")
-    );
+    let mut options = OpenOptions::default();
+    let error = open(&"torch".parse().unwrap(), 0, &mut options).unwrap_err();
+    assert!(error.hint().unwrap().contains("`torch==VERSION`"));
+    let requirement = open(&"torch==2.9.1".parse().unwrap(), 0, &mut options);
+    assert!(matches!(requirement, Ok(Source::Lock(_))));
     files.write("file", b"");
     let error = files.open("", "file/x.whl").unwrap_err();
     assert!(error.to_string().contains("does not exist"));

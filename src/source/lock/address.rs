@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::model::{LockedFile, PickedFile};
+use super::model::LockedFile;
+use super::pick::PickedFile;
 
 /// Fields of a query that name code and no user.
 const HARMLESS: &[&str] = &[

@@ -24,6 +24,7 @@ mod model;
 mod open;
 mod options;
 mod pdm;
+mod pick;
 mod pipenv;
 mod pixi;
 mod poetry;
@@ -43,11 +44,11 @@ pub use choose::{Candidate, Chosen, ChosenPython, PythonFrom, choose, choose_of_
 pub use detect::{detect, may_be_lock};
 pub use environment::{Environment, Libc, ParseLibcError, ParsePythonError, PythonVersion};
 pub use model::{
-    Condition, Dependency, Hash, Lock, LockKind, Locked, LockedFile, Origin, Pick, PickStatus,
-    PickedFile, Under, Unlocked,
+    Condition, Dependency, Hash, Lock, LockKind, Locked, LockedFile, Origin, Under, Unlocked,
 };
 pub use open::LockFile;
 pub(super) use open::is_requirement;
+pub use pick::{Pick, PickStatus, PickedFile};
 
 use crate::{Error, ErrorKind, Locator};
 

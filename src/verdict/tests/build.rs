@@ -1,6 +1,7 @@
 //! Inventories built in code: what a table row writes as `lib("m/_C.so").fatbin("sm_80 compute_90@8.7", 12)`.
 
 mod closure;
+mod lock;
 
 use crate::device::{
     Coding, FatbinClass, HeaderClaim, HostFormat, ImageKey, ImageKind, ImageTally, Place,
@@ -13,6 +14,7 @@ use crate::problem::{Extent, Problem, ProblemKind};
 use crate::tables::Tables;
 
 pub(super) use closure::image_of;
+pub(super) use lock::{lock, locked};
 
 /// Bytes of every image that a test does not give a size.
 pub(super) const IMAGE_BYTES: u64 = 1_000;

@@ -229,6 +229,10 @@ fn cases() -> Vec<Case> {
         super::closure::cases()
             .map(|(code, raises, quiet)| by_input(code, &on("A100", "R580"), raises, quiet)),
     );
+    cases.extend(
+        super::locks::cases()
+            .map(|(code, raises, quiet)| by_input(code, &on("A100", "R580"), raises, quiet)),
+    );
     cases.extend(driver_cases());
     cases.extend(input_cases());
     cases

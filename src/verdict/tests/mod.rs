@@ -18,6 +18,7 @@ mod images;
 mod inputs;
 mod known;
 mod linking;
+mod locks;
 mod packages;
 mod platforms;
 mod presets;

@@ -7,7 +7,8 @@ use std::str::FromStr;
 use pep440_rs::{Version, VersionSpecifier};
 
 use super::super::environment::{Environment, PythonVersion};
-use super::super::model::{Hash, Pick, PickStatus, PickedFile};
+use super::super::model::Hash;
+use super::super::pick::{Pick, PickStatus, PickedFile};
 use super::file::{Form, Goodness, goodness, sdist_stem};
 use super::python::{Ranges, pythons_of};
 use super::tags::Tags;

@@ -1,6 +1,7 @@
 //! Which of the files of a package fits best.
 
-use super::super::model::{LockedFile, PickedFile};
+use super::super::model::LockedFile;
+use super::super::pick::PickedFile;
 use super::tags::{Rank, Tags};
 use crate::source::wheel::WheelFilename;
 

@@ -22,9 +22,8 @@ use self::file::{Best, Form, best, is_conda_file};
 use self::python::is_of_conda;
 use self::scope::Scope;
 use super::environment::{Environment, PythonVersion};
-use super::model::{
-    Lock, LockKind, Locked, LockedFile, Origin, Pick, PickStatus, PickedFile, Unlocked,
-};
+use super::model::{Lock, LockKind, Locked, LockedFile, Origin, Unlocked};
+use super::pick::{Pick, PickStatus, PickedFile};
 use crate::Problem;
 use crate::source::wheel::normal_name;
 
