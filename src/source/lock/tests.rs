@@ -1,3 +1,5 @@
+//! All kinds of lock files: what is refused, and what is not shown.
+
 use super::*;
 
 /// The lock that a text is, without a file beside it.

@@ -1,3 +1,5 @@
+//! Which lock file a text is, by texts of the shapes that tools write.
+
 use super::*;
 
 const UV: &str =

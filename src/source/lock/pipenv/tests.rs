@@ -1,3 +1,5 @@
+//! What Pipfile.lock of the shapes that tools write says, read by hand.
+
 use super::super::tests::{failure, lock, packages, problems};
 use super::*;
 

@@ -1,3 +1,5 @@
+//! What pixi.lock of the shapes that tools write says, read by hand.
+
 use super::super::Origin;
 use super::*;
 

@@ -1,3 +1,5 @@
+//! What pylock.toml of the shapes that tools write says, read by hand.
+
 use super::super::tests::{failure, lock, packages, problems};
 use super::*;
 

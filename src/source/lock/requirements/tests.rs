@@ -1,3 +1,5 @@
+//! What requirements files of the shapes that tools write says, read by hand.
+
 use std::collections::BTreeMap;
 
 use super::super::Origin;

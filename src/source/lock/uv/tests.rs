@@ -1,3 +1,5 @@
+//! What uv.lock of the shapes that tools write says, read by hand.
+
 use super::super::tests::{edges, failure, lock, lock_beside, packages, problems};
 use super::*;
 
