@@ -12,6 +12,7 @@ fn knows_schemes_and_windows_drives() {
     for (text, kind, path) in [
         ("a.whl", SpecKind::Bare, "a.whl"),
         ("wheel:a.zip", SpecKind::Wheel, "a.zip"),
+        ("conda:a.conda", SpecKind::Conda, "a.conda"),
         ("Dir:.", SpecKind::Dir, "."),
         ("file:a:b", SpecKind::File, "a:b"),
         (r"C:\x\a.whl", SpecKind::Bare, r"C:\x\a.whl"),
@@ -39,7 +40,7 @@ fn knows_schemes_and_windows_drives() {
 #[test]
 fn refuses_what_it_cannot_read_and_says_what_it_can() {
     for text in [
-        "conda:a.conda",
+        "conda:",
         "oci:x",
         "docker-daemon:a",
         "docker://a",
