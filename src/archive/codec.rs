@@ -212,6 +212,13 @@ mod tests {
         assert_eq!(unpack(Kind::Zstd, &fits).unwrap(), b"");
     }
 
+    struct Broken;
+    impl Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(Fault::new(ProblemKind::Network, "gone").into())
+        }
+    }
+
     #[test]
     fn damaged_zstd_data_is_told_from_what_the_reader_below_meets() {
         let mut packed = zstd::encode_all(&[7; 1000][..], 3).unwrap();
@@ -220,12 +227,6 @@ mod tests {
         packed[7] |= 6;
         let fault = Fault::of(&unpack(Kind::Zstd, &packed).unwrap_err());
         assert_eq!(fault.kind, ProblemKind::CorruptData, "{fault}");
-        struct Broken;
-        impl Read for Broken {
-            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-                Err(Fault::new(ProblemKind::Network, "gone").into())
-            }
-        }
         let reader = decoder(Kind::Zstd, io::BufReader::new(Broken)).unwrap();
         let fault = Fault::of(&read_capped(reader, 10).unwrap_err());
         assert_eq!(fault.kind, ProblemKind::Network);

@@ -143,7 +143,7 @@ fn an_inventory_of_packages_is_judged_as_they_are() {
     assert_eq!(direct.1[0]["code"], "driver-too-old");
     assert_eq!(judged(&["--inventory", "saved.json"]), direct);
     // a saved inventory that was edited
-    let saved = std::fs::read_to_string(place.path().join("saved.json")).unwrap();
+    let saved = crate::support::text(&place.path().join("saved.json"));
     place.write(
         "edited.json",
         saved.replace("__cuda >=12.9", "__cuda >=12.0"),

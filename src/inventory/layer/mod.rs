@@ -280,7 +280,7 @@ impl<'a> Scanning<'a> {
             None
         };
         match held {
-            Some(Ok(bytes)) => self.held(place, bytes),
+            Some(Ok(bytes)) => self.held(&place, bytes),
             Some(Err(fault)) => self.fault(&place, fault),
             None => {
                 let looked = leaf::look(
@@ -302,7 +302,7 @@ impl<'a> Scanning<'a> {
                     Err(unread) => unread.told(&place.at),
                 };
                 self.problems.add(place.entry, problems);
-                self.leaf(place, leaf);
+                self.leaf(&place, leaf);
             }
         }
     }
@@ -313,7 +313,7 @@ impl<'a> Scanning<'a> {
     }
 
     /// Reads a file that is held.
-    fn held(&mut self, place: Place, bytes: SharedBytes) {
+    fn held(&mut self, place: &Place, bytes: SharedBytes) {
         let file = File {
             input: Input::Bytes(bytes),
             path: place.path.clone(),
@@ -326,7 +326,7 @@ impl<'a> Scanning<'a> {
         self.leaf(place, leaf);
     }
 
-    fn leaf(&mut self, place: Place, leaf: Leaf) {
+    fn leaf(&mut self, place: &Place, leaf: Leaf) {
         match leaf {
             Leaf::Other => {}
             Leaf::Unopened => self.scan.seen.unopened += 1,
@@ -336,9 +336,9 @@ impl<'a> Scanning<'a> {
             Leaf::Zip(bytes) => {
                 let (path, buffer) = (&place.path, &mut self.buffer);
                 let found = nested::read_all(bytes, path, &place.at, 1, self.means, buffer);
-                self.nested(&place, found);
+                self.nested(place, found);
             }
-            Leaf::Nested(found) => self.nested(&place, *found),
+            Leaf::Nested(found) => self.nested(place, *found),
         }
     }
 

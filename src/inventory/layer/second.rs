@@ -24,7 +24,7 @@ impl Scanning<'_> {
     /// Takes a file that was scanned: at once, or when its headers have what they name.
     pub(super) fn passed(&mut self, place: Place, passed: Box<Passed>) {
         if passed.fault.is_some() || leaf::wanted_end(&passed.scanned).is_none() {
-            self.settle(place, *passed);
+            self.settle(&place, *passed);
             return;
         }
         self.pending.push(Pending { place, passed });
@@ -36,12 +36,12 @@ impl Scanning<'_> {
         if waiting > WAITING_MAX {
             // it says of itself what is missing
             if let Some(Pending { place, passed }) = self.pending.pop() {
-                self.settle(place, *passed);
+                self.settle(&place, *passed);
             }
         }
     }
 
-    fn settle(&mut self, place: Place, passed: Passed) {
+    fn settle(&mut self, place: &Place, passed: Passed) {
         let (leaf, problems) = passed.finish(&place.at, self.means);
         self.problems.add(place.entry, problems);
         self.leaf(place, leaf);
@@ -60,7 +60,7 @@ impl Scanning<'_> {
                     passed.fault.clone_from(&fault);
                 }
                 if passed.fault.is_some() || leaf::wanted_end(&passed.scanned).is_none() {
-                    self.settle(place, *passed);
+                    self.settle(&place, *passed);
                 } else {
                     waiting.push(Pending { place, passed });
                 }
@@ -68,7 +68,7 @@ impl Scanning<'_> {
             self.pending = waiting;
         }
         for Pending { place, passed } in std::mem::take(&mut self.pending) {
-            self.settle(place, *passed);
+            self.settle(&place, *passed);
         }
     }
 

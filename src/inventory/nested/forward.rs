@@ -9,7 +9,7 @@ use crate::device::{HostFormat, KEPT_WHOLE};
 use crate::limits::Metered;
 use crate::locator::{Locator, MemberName};
 use crate::problem::{Extent, Problem, ProblemKind};
-use crate::source::conda::CondaFilename;
+use crate::source::conda::{CondaFilename, INDEX};
 
 use super::super::layer::{PATH_MAX, clean};
 use super::super::leaf::{self, CHUNK, Input};
@@ -195,7 +195,7 @@ impl Reading<'_, '_> {
                 let detail = "there is another member of this name, and the last one is installed";
                 self.refuse(at.clone(), ProblemKind::DuplicateMember, detail);
             }
-            if watch.wants(&path) {
+            if path == INDEX {
                 self.found.seen.files += 1;
                 let read = watch.read(tar.body(), self.means.budget.limits());
                 if let Err(fault) = read {
@@ -207,11 +207,11 @@ impl Reading<'_, '_> {
         self.found.seen.files += 1;
         let path = MemberName::from_bytes(&path).to_string();
         let file = Passing::new(path, member.size, at, place.depth + 1);
-        self.passing(file, &mut tar.body());
+        self.passing(&file, &mut tar.body());
     }
 
     /// Reads a file that passes.
-    fn passing(&mut self, file: Passing, body: &mut (dyn Read + Send)) {
+    fn passing(&mut self, file: &Passing, body: &mut (dyn Read + Send)) {
         let at = file.at.clone();
         let failed = |fault: Fault| fault.at(at, Extent::Member);
         let mut body = match Sniffed::new(body) {
@@ -241,7 +241,7 @@ impl Reading<'_, '_> {
             self.buffer,
         );
         let (leaf, problems) = match looked {
-            Ok(looked) => leaf::of_look(looked, &mut body, &file, self.means, self.buffer),
+            Ok(looked) => leaf::of_look(looked, &mut body, file, self.means, self.buffer),
             Err(unread) => unread.told(&file.at),
         };
         self.found.problems.extend(problems);

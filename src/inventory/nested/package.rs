@@ -61,10 +61,6 @@ impl Watch {
         self.names.insert(self.state.hash_one(path))
     }
 
-    pub(super) fn wants(&self, path: &[u8]) -> bool {
-        path == INDEX
-    }
-
     /// Reads the metadata.
     pub(super) fn read(&mut self, body: impl Read, limits: &Limits) -> Result<(), Fault> {
         self.met = true;

@@ -40,20 +40,18 @@ impl BuildClaim {
         if whole && !rest.is_empty() {
             return None;
         }
-        let (major, minor) = match version.split_once('.') {
-            Some((major, minor)) => {
-                let minor = minor.split('.').next()?;
-                (major.parse().ok()?, Some(minor.parse().ok()?))
-            }
-            None => {
-                let number: u32 = version.parse().ok()?;
-                match number {
-                    // 9.2 and 8.0 were written without the dot, 12 is a major version
-                    6..=20 => (number, None),
-                    60..=99 | 100..=999 => (number / 10, Some(number % 10)),
-                    _ => return None,
-                }
-            }
+        if let Some((major, minor)) = version.split_once('.') {
+            let minor = minor.split('.').next()?.parse().ok()?;
+            return Some(Self::Cuda {
+                major: major.parse().ok()?,
+                minor: Some(minor),
+            });
+        }
+        let (major, minor) = match version.parse::<u32>().ok()? {
+            // 9.2 and 8.0 were written without the dot, 12 is a major version
+            major @ 6..=20 => (major, None),
+            tenfold @ 60..=999 => (tenfold / 10, Some(tenfold % 10)),
+            _ => return None,
         };
         Some(Self::Cuda { major, minor })
     }

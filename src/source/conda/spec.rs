@@ -112,7 +112,7 @@ impl<'s> MatchSpec<'s> {
             most = most.max(tops.min().unwrap_or(u32::MAX));
         }
         let says = least > 0 || most < u32::MAX;
-        (says && least <= most).then(|| least..=most)
+        (says && least <= most).then_some(least..=most)
     }
 }
 
@@ -198,10 +198,9 @@ impl Clause {
     fn most_major(&self) -> Option<u32> {
         let (major, minor) = self.version;
         match self.sign {
-            Sign::Is | Sign::AtMost => Some(major),
             // `<13` and `<13.0a0` allow 12, `<12.2` does too
             Sign::Below if minor == 0 => major.checked_sub(1),
-            Sign::Below => Some(major),
+            Sign::Is | Sign::AtMost | Sign::Below => Some(major),
             Sign::AtLeast | Sign::Open => None,
         }
     }
