@@ -1,5 +1,6 @@
 //! `smgate diff`: what it says first, how it ends, and what it can be given.
 
+use crate::support::read;
 use crate::support_cli::{Place, Run, library, wheel};
 
 /// A wheel `pkg` of a version, with one library.
@@ -66,7 +67,7 @@ fn the_exit_status_says_whether_something_got_worse() {
             library(&[("sm_80 sm_90", 3), ("sm_80 sm_86", 1)]),
         )
         .write(&place);
-    let whole = std::fs::read(place.path().join(&new)).unwrap();
+    let whole = read(&place.path().join(&new));
     place.write("cut-2.0-py3-none-any.whl", &whole[..whole.len() - 30]);
     let target = |gpu| ["--target", gpu, "--driver", "R580"];
     for (before, after, more, status) in [

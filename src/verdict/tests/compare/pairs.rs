@@ -155,8 +155,9 @@ fn artifacts_pair_by_what_tells_them_apart_and_the_rest_is_told() {
             .iter()
             .map(|pair| {
                 let side = |side: &Option<Compared>| {
-                    side.as_ref()
-                        .map_or("x".to_owned(), |side| side.input[1..].to_owned())
+                    side.as_ref().map_or("x".to_owned(), |side| {
+                        side.input.trim_start_matches(['a', 'b']).to_owned()
+                    })
                 };
                 format!("{}-{}", side(&pair.before), side(&pair.after))
             })
