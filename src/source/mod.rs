@@ -70,10 +70,6 @@ use crate::{Error, ErrorKind, Locator, MemberName, Problem};
 /// What the user named, opened.
 #[derive(Debug)]
 #[non_exhaustive]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "one for each input of a run, and most inputs are wheels"
-)]
 pub enum Source {
     /// A wheel.
     Wheel(Wheel),

@@ -97,8 +97,10 @@ fn is_built(package: &LockedPackage) -> bool {
     match package.status {
         PickStatus::Sdist | PickStatus::Vcs | PickStatus::Directory => true,
         PickStatus::Url | PickStatus::File => file.is_some_and(|file| {
-            let name = file.name.to_ascii_lowercase();
-            !name.ends_with(".whl") && !name.ends_with(".conda")
+            let end = file.name.rsplit('.').next().unwrap_or_default();
+            !["whl", "conda"]
+                .iter()
+                .any(|built| end.eq_ignore_ascii_case(built))
         }),
         _ => false,
     }
