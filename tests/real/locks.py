@@ -232,7 +232,16 @@ def by_conda_lock(data, platform):
         yield package["name"], package["version"], file_name(package["url"])
 
 
-def by_pixi(data, platform):
+def python_of(packages):
+    """The Python that the environment itself installs."""
+    for entry in packages:
+        found = re.search(r"/python-(3\.\d+)\.", entry.get("conda", ""))
+        if found:
+            return found[1]
+    return None
+
+
+def by_pixi(data, platform, python, glibc):
     subdir = PLATFORMS[platform][5]
     packages = data["environments"]["default"]["packages"].get(subdir, [])
     versions = {
@@ -245,10 +254,13 @@ def by_pixi(data, platform):
         if "conda" in entry and re.search(r"\.(conda|tar\.bz2)$", url):
             yield conda_name(url)
         elif "pypi" in entry and url in versions:
-            yield *versions[url], file_name(url)
-        elif "conda" in entry:
+            name = file_name(url)
+            if name.endswith(".whl"):
+                name = best([name], tags(platform, python_of(packages) or python, glibc))
+            yield *versions[url], name
+        elif "conda_source" in entry:
             # a package that is built from a directory
-            yield url.rsplit("/", 1)[-1].split("[")[0], None, None
+            yield entry["conda_source"].split("[")[0], None, None
 
 
 def by_explicit(text, platform):
@@ -284,7 +296,7 @@ def oracle(path, platform, python, glibc, exported={}):
     import yaml
 
     data = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    return by_conda_lock(data, platform) if "package" in data else by_pixi(data, platform)
+    return by_conda_lock(data, platform) if "package" in data else by_pixi(data, platform, python, glibc)
 
 
 def ours(smgate, path, platform, python, glibc):
