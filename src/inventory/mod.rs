@@ -281,11 +281,11 @@ impl Artifact {
 
     /// Whether nothing of it could be read.
     pub fn is_unread(&self) -> bool {
-        // a lock file says what is installed, read or not
-        self.lock.is_none()
-            && self.seen.files == 0
-            && self.seen.left_out == 0
-            && !self.problems.is_empty()
+        match &self.lock {
+            // it says what is installed, read or not, unless all of it is decided at install
+            Some(lock) => lock.packages.is_empty() && !lock.unlocked.is_empty(),
+            None => self.seen.files == 0 && self.seen.left_out == 0 && !self.problems.is_empty(),
+        }
     }
 }
 

@@ -45,6 +45,11 @@ pub(super) fn gather<'e>(findings: &[&'e Finding]) -> Vec<Group<'e>> {
 fn alike(a: &Finding, b: &Finding) -> bool {
     let kind = (a.code, a.level, &a.waived) == (b.code, b.level, &b.waived);
     kind && match a.code {
+        Code::Unreadable | Code::NotLocked | Code::BuiltAtInstall | Code::NoFileForTarget
+            if is_entry(a) && is_entry(b) =>
+        {
+            a.message == b.message
+        }
         Code::Unreadable => a.package == b.package && a.message == b.message,
         // it is of the policy's targets, whatever the package
         Code::DriverNotGiven => true,
@@ -59,6 +64,11 @@ fn alike(a: &Finding, b: &Finding) -> bool {
                     .all(|(one, other)| spoken(a, one) == spoken(b, other))
         }
     }
+}
+
+/// Whether a finding is about an entry of a lock file as such, not about what is in its file.
+fn is_entry(finding: &Finding) -> bool {
+    finding.line.is_some() && finding.library.is_none() && finding.target.is_none()
 }
 
 /// A sentence of a finding without the names of its GPU and target.
@@ -129,6 +139,11 @@ impl<'e> Group<'e> {
 
 /// What a finding is about, beside others that say the same.
 pub(super) fn name(finding: &Finding) -> String {
+    if let (Some(line), true) = (finding.line, is_entry(finding)) {
+        let package = finding.package.as_ref().map(ToString::to_string);
+        let entry = package.or_else(|| finding.evidence.first().cloned());
+        return format!("{} (line {line})", entry.unwrap_or_default());
+    }
     let target = finding.target.as_deref().unwrap_or_default();
     let gpu = finding
         .gpu

@@ -75,11 +75,6 @@ fn write_artifact(
         .zip(beside)
         .filter(|(row, _)| row.artifact == index)
         .collect();
-    let target_width = rows
-        .iter()
-        .map(|(row, _)| row.target.chars().count())
-        .max()
-        .unwrap_or_default();
     match &artifact.package {
         Some(package) => {
             let name = package.to_string();
@@ -92,8 +87,37 @@ fn write_artifact(
         }
         None => writeln!(out, "{}", styles.bold(visible(&artifact.input)))?,
     }
-    let mut shown_package = artifact.package.as_ref();
+    write_rows(&rows, artifact, styles, out)?;
+    hidden::write(&artifact.hidden, options, out)
+}
+
+/// A line for each target of a package; of a lock file, with its many packages, one for targets of which the same is
+/// said.
+fn write_rows(
+    rows: &[(&Row, &Beside<'_>)],
+    artifact: &Judged,
+    styles: Styles,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut lines: Vec<(&Row, String, Vec<String>)> = Vec::new();
     for (row, beside) in rows {
+        let remarks = beside.remarks(row, artifact);
+        let same = lines
+            .iter_mut()
+            .rev()
+            .take_while(|(other, ..)| artifact.lock.is_some() && other.package == row.package)
+            .find(|(other, said, _)| other.verdict == row.verdict && *said == remarks);
+        match same {
+            Some((.., targets)) => targets.push(row.target.clone()),
+            None => lines.push((row, remarks, vec![row.target.clone()])),
+        }
+    }
+    let widths = lines
+        .iter()
+        .map(|(.., targets)| listed(targets).chars().count());
+    let width = widths.max().unwrap_or_default();
+    let mut shown_package = artifact.package.as_ref();
+    for (row, remarks, targets) in lines {
         if row.package.as_ref() != shown_package {
             shown_package = row.package.as_ref();
             match &row.package {
@@ -103,19 +127,15 @@ fn write_artifact(
         }
         let verdict = styles.verdict(row.verdict);
         let pad = " ".repeat(10_usize.saturating_sub(verdict_width(row.verdict)));
-        write!(
-            out,
-            "  {verdict}{pad}  {:target_width$}",
-            visible(&row.target)
-        )?;
-        let remarks = beside.remarks(row, artifact);
+        let targets = listed(&targets);
+        write!(out, "  {verdict}{pad}  {:width$}", visible(&targets))?;
         if remarks.is_empty() {
             writeln!(out)?;
         } else {
             writeln!(out, "  {}", styles.dim(visible(&remarks)))?;
         }
     }
-    hidden::write(&artifact.hidden, options, out)
+    Ok(())
 }
 
 pub(super) fn look(artifact: &Judged) -> Look<'_> {

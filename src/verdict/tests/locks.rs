@@ -101,6 +101,19 @@ fn a_lock_without_anything_for_the_target_does_not_pass() {
 }
 
 #[test]
+fn where_nothing_is_locked_nothing_passes() {
+    let open = |input: Input| input.change(|lock| lock.unlocked.push(Unlocked::new("b>=1", 7)));
+    assert_eq!(
+        outcome(&of(&open(lock("linux/amd64")))),
+        "incomplete not-locked"
+    );
+    assert_eq!(
+        outcome(&of(&open(with(wheel("a", "1.0"))))),
+        "pass not-locked"
+    );
+}
+
+#[test]
 fn findings_point_at_the_line_of_their_package() {
     let mut package = wheel("pkg-name", "1.0");
     package.line = 42;
