@@ -48,7 +48,7 @@ pub use document::{SCHEMA, from_json, to_json};
 pub use fetched::{Fetched, HashCheck};
 pub use locks::{Content, LockFacts, LockedPackage, NotRead};
 pub use progress::{Counts, Progress};
-pub use scan::{ScanOptions, scan, scan_with};
+pub use scan::{ScanOptions, scan, scan_sources, scan_with};
 
 /// Everything that the inputs of a run hold.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Lock, MOST_BYTES, detect, may_be_lock, read};
+use super::{Lock, LockKind, Locked, LockedFile, MOST_BYTES, Pick, detect, may_be_lock, read};
 use crate::archive::SharedBytes;
 use crate::limits::read_capped;
 use crate::source::{cannot_open, read_named};
@@ -51,6 +51,24 @@ impl LockFile {
             Some(_) => Self::open(path, bytes, at).map(Some),
             None => Ok(None),
         }
+    }
+
+    /// The file of `pick` by itself: the package that it is of needs more than is listed. Problems call it `at`.
+    pub fn of_pick(pick: &Pick, at: Locator) -> Self {
+        let mut package = Locked::new(pick.name.clone(), pick.version.clone(), pick.line);
+        package.index.clone_from(&pick.index);
+        package.files.extend(pick.file.as_ref().map(|file| {
+            let mut locked = LockedFile::new(file.name.clone(), file.line);
+            locked.url.clone_from(&file.url);
+            locked.hash.clone_from(&file.hash);
+            locked.size = file.size;
+            locked
+        }));
+        let mut lock = Lock::new(at, LockKind::Requirements);
+        lock.alone = true;
+        lock.packages.push(package);
+        let dir = PathBuf::new();
+        Self { lock, dir }
     }
 
     /// The package that `text` asks for, `torch==2.9.1`.

@@ -43,6 +43,11 @@ impl Candidate {
             size: None,
         }
     }
+
+    /// The version that its name says, where it is a wheel or a source distribution of the package called `name`.
+    pub(crate) fn version_of(&self, name: &str) -> Option<Version> {
+        named(self, &normal_name(name)).map(|(version, _)| version)
+    }
 }
 
 /// A candidate of the right version and hash.
@@ -99,7 +104,8 @@ pub fn choose_of_index(pick: &Pick, candidates: &[Candidate], environment: &Envi
     }
 }
 
-fn offered<'c>(pick: &Pick, name: &str, candidate: &'c Candidate) -> Option<Offered<'c>> {
+/// The version of a candidate, and its parts where it is a wheel; nothing where it is of another package.
+fn named(candidate: &Candidate, name: &str) -> Option<(Version, Option<WheelFilename>)> {
     let (version, wheel) = match Form::of(&candidate.name) {
         Form::Wheel(wheel) if normal_name(&wheel.name) == name => {
             (wheel.version.replace('_', "-"), Some(*wheel))
@@ -107,7 +113,11 @@ fn offered<'c>(pick: &Pick, name: &str, candidate: &'c Candidate) -> Option<Offe
         Form::Sdist => (sdist_version(&candidate.name, name)?, None),
         _ => return None,
     };
-    let version = Version::from_str(&version).ok()?;
+    Some((Version::from_str(&version).ok()?, wheel))
+}
+
+fn offered<'c>(pick: &Pick, name: &str, candidate: &'c Candidate) -> Option<Offered<'c>> {
+    let (version, wheel) = named(candidate, name)?;
     let is_version = match &pick.version {
         Some(wanted) => {
             VersionSpecifier::equals_version(Version::from_str(wanted).ok()?).contains(&version)
