@@ -50,6 +50,21 @@ impl Candidate {
     }
 }
 
+impl Pick {
+    /// A package of which only an index knows the file.
+    pub fn ask(name: impl Into<String>, version: Option<String>) -> Self {
+        Self {
+            name: name.into(),
+            version,
+            line: 1,
+            status: PickStatus::AskIndex,
+            file: None,
+            hashes: Vec::new(),
+            index: None,
+        }
+    }
+}
+
 /// A candidate of the right version and hash.
 struct Offered<'c> {
     candidate: &'c Candidate,
