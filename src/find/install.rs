@@ -72,14 +72,23 @@ mod tests {
             ),
         ] {
             let (has_pip, has_uv) = of(how);
-            assert_eq!(has_pip, format!("pip install 'torch[opt]==2.7.1+cu126'{pip}"));
-            assert_eq!(has_uv, format!("uv pip install 'torch[opt]==2.7.1+cu126'{uv}"));
+            assert_eq!(
+                has_pip,
+                format!("pip install 'torch[opt]==2.7.1+cu126'{pip}")
+            );
+            assert_eq!(
+                has_uv,
+                format!("uv pip install 'torch[opt]==2.7.1+cu126'{uv}")
+            );
         }
     }
 
     #[test]
     fn what_a_shell_would_take_for_more_than_a_word_is_quoted() {
-        assert_eq!(quoted("https://w.example/a?b&c"), "'https://w.example/a?b&c'");
+        assert_eq!(
+            quoted("https://w.example/a?b&c"),
+            "'https://w.example/a?b&c'"
+        );
         assert_eq!(quoted("file:///a b'c"), r"'file:///a b'\''c'");
     }
 }

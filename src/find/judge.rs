@@ -109,7 +109,13 @@ fn of_target(
     let (outcome, why) = match verdict {
         _ if !has_code && artifact.problems.is_empty() && verdict != Verdict::Incomplete => {
             let message = "no CUDA device code of its own".to_owned();
-            (Outcome::NoCode, Some(Why { code: None, message }))
+            (
+                Outcome::NoCode,
+                Some(Why {
+                    code: None,
+                    message,
+                }),
+            )
         }
         Verdict::Fail => {
             let too_new = findings.iter().any(|finding| {
@@ -155,7 +161,10 @@ fn about<'e>(
     target: &'e FleetTarget,
 ) -> impl Iterator<Item = &'e Finding> {
     judged.findings.iter().filter(move |finding| {
-        let of_target = finding.target.as_ref().is_none_or(|name| *name == target.name);
+        let of_target = finding
+            .target
+            .as_ref()
+            .is_none_or(|name| *name == target.name);
         finding.counts() && finding.artifact == Some(index) && of_target
     })
 }
@@ -163,9 +172,9 @@ fn about<'e>(
 /// Rules that warn, without those that are said in another way: that it is compiled, and that the target has no driver.
 fn warnings(findings: &[&Finding]) -> Vec<Code> {
     let said = [Code::JitOnly, Code::DriverNotGiven];
-    let warned = findings.iter().filter(|finding| {
-        finding.level == Level::Warn && !said.contains(&finding.code)
-    });
+    let warned = findings
+        .iter()
+        .filter(|finding| finding.level == Level::Warn && !said.contains(&finding.code));
     let mut codes: Vec<Code> = warned.map(|finding| finding.code).collect();
     codes.sort();
     codes.dedup();

@@ -59,7 +59,10 @@ pub fn find(
         fetched: 0,
         error: None,
     };
-    let counts: Vec<usize> = tasks.iter().map(|(_, series)| series.builds.len()).collect();
+    let counts: Vec<usize> = tasks
+        .iter()
+        .map(|(_, series)| series.builds.len())
+        .collect();
     let trails = search(&counts, &mut |task, build| {
         let (target, series) = tasks.get(task)?;
         reader.outcome(series.builds.get(build)?, *target)
@@ -155,7 +158,8 @@ impl Reader<'_> {
             }
             match self.scan(build) {
                 Ok(inventory) => {
-                    self.known.insert(key.clone(), self.judges.judge(&inventory));
+                    self.known
+                        .insert(key.clone(), self.judges.judge(&inventory));
                 }
                 Err(error) => {
                     self.error = Some(error);

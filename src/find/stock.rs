@@ -270,7 +270,9 @@ mod tests {
     }
 
     fn wheel(version: &str) -> Candidate {
-        file(&format!("pkg-{version}-cp312-cp312-manylinux_2_28_x86_64.whl"))
+        file(&format!(
+            "pkg-{version}-cp312-cp312-manylinux_2_28_x86_64.whl"
+        ))
     }
 
     fn offer(how: How, files: Vec<Candidate>) -> Offer {
@@ -368,7 +370,14 @@ mod tests {
         );
         let contains = |version: &str| wanted.versions.contains(&version.parse().unwrap());
         assert!(contains("2.8.0+cu126") && !contains("2.9"));
-        for text in ["", "==2", "torch=2", "torch[", "torch['x']", "torch @ https://x.example/a.whl"] {
+        for text in [
+            "",
+            "==2",
+            "torch=2",
+            "torch[",
+            "torch['x']",
+            "torch @ https://x.example/a.whl",
+        ] {
             let error = Wanted::parse(text, false).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Usage, "{text}");
         }
