@@ -115,6 +115,8 @@ pub struct OfSeries {
     pub newest: Option<Failing>,
     /// Whether a build that was read could not be judged.
     pub unread: bool,
+    /// Whether the search ended at a build because a GPU is newer than all code in it: older ones will not do.
+    pub gpu_too_new: bool,
 }
 
 /// A build that runs.

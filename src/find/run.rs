@@ -236,6 +236,7 @@ fn summary(
             minimum_driver: judged.and_then(|judged| judged.minimum_driver.clone()),
         })
     };
+    let has = |wanted: Outcome| trail.known.values().any(|outcome| *outcome == wanted);
     OfSeries {
         index: series.offer,
         label: series.label.clone(),
@@ -245,6 +246,7 @@ fn summary(
         native: trail.native().and_then(running),
         jit: trail.jit().and_then(running),
         newest: failing(),
-        unread: trail.known.values().any(|o| *o == Outcome::Unread),
+        unread: has(Outcome::Unread),
+        gpu_too_new: has(Outcome::GpuTooNew),
     }
 }

@@ -72,7 +72,9 @@ impl Index {
     /// The versions of which anything was asked for.
     fn read(&self) -> Vec<String> {
         let paths = self.stub.paths();
-        let names = paths.iter().filter_map(|path| path.strip_prefix("/f/pkg-"));
+        let names = paths
+            .iter()
+            .filter_map(|path| path.strip_prefix("GET /f/pkg-"));
         let versions: BTreeSet<String> = names
             .map(|name| name.split('-').next().unwrap().to_owned())
             .collect();
@@ -108,6 +110,7 @@ fn find(place: &Place, args: &[&str]) -> Run {
     ] {
         command.env(name, place.path());
     }
+    command.env_remove("SMGATE_CACHE_DIR");
     command.env("PIP_CONFIG_FILE", place.path().join("none"));
     finish(command)
 }
@@ -166,7 +169,7 @@ fn of_many_builds_a_few_are_read_until_the_newest_that_runs_is_known() {
     let before = index.stub.paths().len();
     let again = found(&place, &index, OLD_GPU);
     assert_eq!(again.status, 0, "{again:?}");
-    assert_eq!(index.stub.paths().split_off(before), ["/simple/pkg/"]);
+    assert_eq!(index.stub.paths().split_off(before), ["GET /simple/pkg/"]);
 }
 
 #[test]
@@ -176,6 +179,8 @@ fn where_the_gpu_is_newer_than_all_code_one_build_is_read() {
     let run = found(&place, &index, &["--target", "B200", "--driver", "R580"]);
     assert_eq!(run.status, 1, "{run:?}");
     assert_eq!(index.read(), ["0.19"]);
+    let said = "older builds were not looked at: B200";
+    assert!(run.stdout.contains(said), "{run:?}");
 }
 
 #[test]

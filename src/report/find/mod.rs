@@ -73,7 +73,7 @@ fn write_target(
             let word = if failing.is_read { "not" } else { "not read" };
             line(word, &failing_line(found, series, failing))?;
         }
-        if let Some(text) = rest_of(found, series) {
+        if let Some(text) = rest_of(found, target, series) {
             line("", &text)?;
         }
     }
@@ -84,7 +84,7 @@ fn write_target(
 }
 
 /// What is to be said of the builds of a series that are not named.
-fn rest_of(found: &Found, series: &OfSeries) -> Option<String> {
+fn rest_of(found: &Found, target: &OnTarget, series: &OfSeries) -> Option<String> {
     let nothing = series.native.is_none() && series.jit.is_none();
     if series.cut {
         let unread = plural(series.builds.saturating_sub(series.read), "build");
@@ -92,6 +92,12 @@ fn rest_of(found: &Found, series: &OfSeries) -> Option<String> {
         let most = found.most;
         return Some(format!(
             "{unread} of {name} not looked at: `--most {most}` were read"
+        ));
+    }
+    if nothing && series.gpu_too_new && series.read == 1 && series.builds > 1 {
+        let gpus = target.gpus.join(", ");
+        return Some(format!(
+            "older builds were not looked at: {gpus} is newer than all code in this one"
         ));
     }
     (nothing && series.read > 1).then(|| {
