@@ -315,7 +315,7 @@ fn yanked_builds_and_pre_releases_are_passed_over_and_counted() {
     assert_eq!(run.status, 0, "{run:?}");
     assert_eq!(index.read(), ["1.0"]);
     assert!(
-        run.stdout.contains("1 pre-releases (`--pre`), 1 yanked"),
+        run.stdout.contains("1 pre-release (`--pre`), 1 yanked"),
         "{}",
         run.stdout
     );
@@ -423,4 +423,47 @@ fn the_json_is_of_its_schema() {
     for field in ["native", "jit", "newest"] {
         assert!(series[field].is_object(), "{field}: {series}");
     }
+}
+
+// A target that allows the compilation hears that it is one.
+#[test]
+fn what_a_policy_allows_to_be_compiled_is_still_said_to_be() {
+    let place = Place::new();
+    let index = Index::new(vec![build("1.0", "sm_80 compute_60@8.4")]);
+    let target = "{name: pool, gpu: GTX 1060, driver: R580}";
+    place.write(
+        "smgate.yaml",
+        format!(
+            "version: 1\ntargets:\n  - {target}\nallow-jit: [pkg]\nlevels: {{jit-only: deny}}\n"
+        ),
+    );
+    let run = found(&place, &index, &[]);
+    assert_eq!(run.status, 0, "{run:?}");
+    let out = &run.stdout;
+    assert!(
+        out.starts_with("pool: GTX 1060 (6.1), driver R580\n  by JIT    pkg 1.0 ("),
+        "{out}"
+    );
+    let denies = format!("version: 1\ntargets:\n  - {target}\nlevels: {{jit-only: deny}}\n");
+    place.write("smgate.yaml", denies);
+    let run = found(&place, &index, &[]);
+    assert_eq!(run.status, 1, "{run:?}");
+    assert!(
+        run.stdout.contains("pkg 1.0 (the newest): jit-only: "),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn builds_without_device_code_neither_run_nor_stop_the_search() {
+    let place = Place::new();
+    let index = Index::new(vec![build("2.0", ""), build("1.0", "sm_61 sm_80")]);
+    let run = found(&place, &index, OLD_GPU);
+    assert_eq!(run.status, 0, "{run:?}");
+    let out = &run.stdout;
+    assert!(out.contains("natively  pkg 1.0 ("), "{out}");
+    assert!(
+        out.contains("pkg 2.0 (the newest): no CUDA device code of its own\n"),
+        "{out}"
+    );
 }

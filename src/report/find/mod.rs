@@ -29,10 +29,14 @@ pub(super) fn write(found: &Found, options: HumanOptions, out: &mut dyn Write) -
     write_tables(&found.tables, styles, out)
 }
 
-/// `GTX 1060 (6.1), R580`, with the name of the target before it where that says more.
+/// `GTX 1060 (6.1), driver R580`, with the name of the target before it where that says more.
 fn headline(target: &OnTarget) -> String {
     let gpus = target.gpus.join(", ");
-    let mut text = if gpus.starts_with(&target.name) {
+    let bare = |text: &str| -> String {
+        let letters = text.chars().filter(|c| c.is_alphanumeric());
+        letters.flat_map(char::to_lowercase).collect()
+    };
+    let mut text = if bare(&gpus).starts_with(&bare(&target.name)) {
         gpus
     } else {
         format!("{}: {gpus}", target.name)
@@ -184,8 +188,11 @@ fn write_sum(found: &Found, options: HumanOptions, out: &mut dyn Write) -> io::R
 
 fn passed(available: &Available) -> Option<String> {
     let passed = available.passed;
+    let one = passed.pre_releases == 1;
+    let word = if one { "pre-release" } else { "pre-releases" };
+    let pre_releases = format!("{word} (`--pre`)");
     let parts = [
-        (passed.pre_releases, "pre-releases (`--pre`)"),
+        (passed.pre_releases, pre_releases.as_str()),
         (passed.yanked, "yanked"),
         (passed.without_cuda, "without CUDA by their label"),
         (passed.source_only, "with a source distribution only"),

@@ -131,6 +131,7 @@ fn beside(dir: &Path) -> impl Fn(&str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::lock::{Hash, PickedFile};
 
     #[test]
     fn requirements_are_told_from_names_of_files() {
@@ -154,6 +155,23 @@ mod tests {
         ] {
             assert!(!is_requirement(text), "{text}");
         }
+    }
+
+    #[test]
+    fn a_file_by_itself_is_no_closure() {
+        let mut pick = Pick::ask("torch", Some("2.7.1+cu126".to_owned()));
+        pick.file = Some(PickedFile::new(
+            "torch-2.7.1+cu126-cp312-cp312-linux_x86_64.whl",
+            1,
+        ));
+        let at = Locator::root(0, "torch==2.7.1+cu126");
+        let mut lock = LockFile::of_pick(&pick, at).lock;
+        assert_eq!(lock.packages[0].files[0].name, pick.file.unwrap().name);
+        // a hash would make it whole
+        lock.packages[0].files[0].hash = Hash::parse("sha256:00ff");
+        assert!(!lock.is_whole());
+        lock.alone = false;
+        assert!(lock.is_whole());
     }
 
     #[test]
