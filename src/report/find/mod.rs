@@ -36,7 +36,7 @@ fn headline(target: &OnTarget) -> String {
         let letters = text.chars().filter(|c| c.is_alphanumeric());
         letters.flat_map(char::to_lowercase).collect()
     };
-    let mut text = if bare(&gpus).starts_with(&bare(&target.name)) {
+    let mut text = if bare(&gpus).contains(&bare(&target.name)) {
         gpus
     } else {
         format!("{}: {gpus}", target.name)
