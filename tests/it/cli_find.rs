@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
 
+use crate::support::image::digest;
 use crate::support::registry::stub::{Reply, Stub, part};
 use crate::support_cli::{Place, Run, finish, library, wheel};
 
@@ -38,10 +38,7 @@ struct Index {
 impl Index {
     fn new(files: Vec<Offered>) -> Self {
         let entries = files.iter().map(|file| {
-            let hash: String = Sha256::digest(&file.bytes)
-                .iter()
-                .map(|byte| format!("{byte:02x}"))
-                .collect();
+            let hash = digest(&file.bytes).replacen("sha256:", "", 1);
             json!({
                 "filename": file.name, "url": format!("/f/{}", file.name), "size": file.bytes.len(),
                 "hashes": {"sha256": hash}, "yanked": file.yanked,
