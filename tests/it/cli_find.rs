@@ -438,7 +438,7 @@ fn what_a_policy_allows_to_be_compiled_is_still_said_to_be() {
     assert_eq!(run.status, 0, "{run:?}");
     let out = &run.stdout;
     assert!(
-        out.starts_with("pool: GTX 1060 (6.1), driver R580\n  by JIT    pkg 1.0 ("),
+        out.starts_with("pool: GeForce GTX 1060 (6.1), driver R580\n  by JIT    pkg 1.0 ("),
         "{out}"
     );
     let denies = format!("version: 1\ntargets:\n  - {target}\nlevels: {{jit-only: deny}}\n");
