@@ -1,6 +1,7 @@
 //! The arguments, as typed: syntax only.
 
 mod diff;
+mod find;
 mod fleet;
 mod install;
 
@@ -19,6 +20,7 @@ use crate::limits::Limits;
 use crate::report::Format;
 
 pub(super) use diff::Diff;
+pub(super) use find::Find;
 pub(super) use fleet::Fleet;
 
 /// Will the CUDA code in this wheel, library or environment run on the GPUs and drivers it is going to?
@@ -61,6 +63,9 @@ pub(super) enum Command {
     /// Show what changes between two versions of a package, an environment or an image, for your targets
     #[command(after_help = diff::EXIT_HELP)]
     Diff(Diff),
+    /// Find the newest builds of a package that run on your targets, in package indexes
+    #[command(after_help = find::HELP)]
+    Find(Find),
     /// Show what device code packages hold, without judging it
     #[command(after_help = INSPECT_EXIT_HELP)]
     Inspect(Inspect),

@@ -66,9 +66,11 @@ mod with_servers {
         Ok(())
     }
 
-    /// What fetches files, and asks package indexes.
+    /// What fetches files, and asks package indexes; offline those of this machine only.
     pub(in crate::cli) fn open_servers(network: &Network) -> Result<Servers, Error> {
-        open(&access(network)?, &network.indexes)
+        let mut indexes = network.indexes.clone();
+        indexes.offline = network.offline;
+        open(&access(network)?, &indexes)
     }
 
     fn access(network: &Network) -> Result<Access, Error> {

@@ -50,7 +50,7 @@ pub use fetched::{Fetched, HashCheck};
 pub use locks::{Content, LockFacts, LockedPackage, NotRead};
 pub use progress::{Counts, Progress};
 pub use provided::Provided;
-pub use scan::{ScanOptions, scan, scan_with};
+pub use scan::{ScanOptions, scan, scan_sources, scan_with};
 
 /// Everything that the inputs of a run hold.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -11,7 +11,7 @@ use crate::limits::{LimitHit, Limits};
 use crate::locator::Locator;
 use crate::problem::{Extent, ProblemKind};
 use crate::source::lock::Environment;
-use crate::source::{self, Fetch, SourceSpec};
+use crate::source::{self, Fetch, Source, SourceSpec};
 use crate::tables::Tables;
 
 use super::cache::Cache;
@@ -104,6 +104,36 @@ pub fn scan_with(
     stdin: Option<Box<dyn std::io::Read + Send>>,
     tables: &Tables,
 ) -> Result<Inventory, Error> {
+    let mut opening = source::OpenOptions::new(options.limits.clone());
+    opening.platform.clone_from(&options.platform);
+    opening.stdin = stdin;
+    opening.offline = options.offline;
+    opening.daemons.clone_from(&options.daemons);
+    #[cfg(feature = "registry")]
+    opening.access.clone_from(&options.access);
+    let sources = specs.iter().enumerate();
+    let sources = sources.map(|(index, spec)| source::open(spec, index, &mut opening));
+    scan_all(sources, options, tables)
+}
+
+/// As [`scan`], of what is open already, whose locators count from 0.
+///
+/// # Errors
+///
+/// A lock file where [`ScanOptions::environments`] is empty.
+pub fn scan_sources(
+    sources: Vec<Source>,
+    options: &ScanOptions,
+    tables: &Tables,
+) -> Result<Inventory, Error> {
+    scan_all(sources.into_iter().map(Ok), options, tables)
+}
+
+fn scan_all(
+    sources: impl Iterator<Item = Result<Source, Error>>,
+    options: &ScanOptions,
+    tables: &Tables,
+) -> Result<Inventory, Error> {
     let mut planned = Vec::new();
     let mut jobs = Vec::new();
     let mut inputs = Vec::new();
@@ -112,15 +142,8 @@ pub fn scan_with(
         ..Shared::default()
     };
     let problems = Problems::new();
-    let mut opening = source::OpenOptions::new(options.limits.clone());
-    opening.platform.clone_from(&options.platform);
-    opening.stdin = stdin;
-    opening.offline = options.offline;
-    opening.daemons.clone_from(&options.daemons);
-    #[cfg(feature = "registry")]
-    opening.access.clone_from(&options.access);
-    for (index, spec) in specs.iter().enumerate() {
-        let source = source::open(spec, index, &mut opening)?;
+    for (index, source) in sources.enumerate() {
+        let source = source?;
         inputs.push(source.at().clone());
         let (mut input, mut more) = plan(source, index, &mut shared, tables)?;
         if let Planned::One(draft) = &mut input {
@@ -133,7 +156,7 @@ pub fn scan_with(
     means.progress.clone_from(&options.progress);
     let Shared { layers, files, .. } = shared;
     let wanted = files.into_list();
-    let first_file = specs.len();
+    let first_file = planned.len();
     for (number, file) in wanted.iter().enumerate() {
         inputs.push(file.at().clone());
         let job = Job {

@@ -7,6 +7,7 @@ mod beside;
 mod diff;
 mod document;
 mod facts;
+mod find;
 mod group;
 mod hidden;
 mod human;
@@ -21,6 +22,7 @@ use std::io::{self, Write};
 
 use crate::escape::{in_json, visible};
 use crate::facts::Answer;
+use crate::find::Found;
 use crate::inventory::{Inventory, to_json};
 use crate::verdict::Evaluation;
 use crate::verdict::compare::Comparison;
@@ -34,7 +36,7 @@ pub enum Format {
     /// For people.
     #[default]
     Human,
-    /// For programs: `smgate/check/1`, `smgate/diff/1`, `smgate/inspect/1` or `smgate/facts/1`.
+    /// For programs: `smgate/check/1`, `smgate/diff/1`, `smgate/find/1`, `smgate/inspect/1` or `smgate/facts/1`.
     Json,
 }
 
@@ -111,6 +113,26 @@ pub fn write_diff(
         Format::Human => diff::write(comparison, options, out),
         Format::Json => {
             let json = diff::document::to_json(comparison).map_err(io::Error::other)?;
+            writeln!(out, "{json}")
+        }
+    }
+}
+
+/// Writes the result of `find`.
+///
+/// # Errors
+///
+/// What writing to `out` gives.
+pub fn write_find(
+    found: &Found,
+    format: Format,
+    options: HumanOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    match format {
+        Format::Human => find::write(found, options, out),
+        Format::Json => {
+            let json = find::document::to_json(found).map_err(io::Error::other)?;
             writeln!(out, "{json}")
         }
     }

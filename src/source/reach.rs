@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::fetch::Fetch;
-use super::index::Indexes;
+use super::index::{IndexFile, Indexes};
 use super::lock::{Candidate, Lock, PickedFile};
 use super::remote::{Expected, Fetcher};
 use super::{Source, recognise_remote};
@@ -89,15 +89,18 @@ impl Fetch for Servers {
         let files = self.indexes(Some(lock))?.files(name, index);
         let files = files
             .map_err(|error| Error::new(ErrorKind::Input, error.message).with_hint(error.hint))?;
-        let candidates = files.into_iter().map(|file| {
-            let mut candidate = Candidate::new(file.name);
-            candidate.url = Some(file.url);
-            candidate.hash = file.hash;
-            candidate.requires_python = file.requires_python;
-            candidate.yanked = file.yanked.is_some();
-            candidate.size = file.size;
-            candidate
-        });
-        Ok(candidates.collect())
+        Ok(files.into_iter().map(Candidate::from).collect())
+    }
+}
+
+impl From<IndexFile> for Candidate {
+    fn from(file: IndexFile) -> Self {
+        let mut candidate = Self::new(file.name);
+        candidate.url = Some(file.url);
+        candidate.hash = file.hash;
+        candidate.requires_python = file.requires_python;
+        candidate.yanked = file.yanked.is_some();
+        candidate.size = file.size;
+        candidate
     }
 }

@@ -129,6 +129,13 @@ pub(super) fn expects_gpu(
     policy.expects_gpu(package) || (locked && tables.gpu_build(package).is_some())
 }
 
+/// Whether the local part of a version says that the build is for something else than CUDA: `cpu`, `rocm6.4`, `xpu`.
+pub fn is_without_cuda(local: &str) -> bool {
+    ["cpu", "rocm", "xpu"]
+        .iter()
+        .any(|kind| local.starts_with(kind))
+}
+
 /// A build without GPU code where some is expected.
 pub(super) fn cpu_only(
     package: &PackageName,
@@ -148,9 +155,7 @@ pub(super) fn cpu_only(
         .and_then(|version| version.split_once('+'))
         .map(|(_, local)| local);
     let conda = artifact.conda.as_deref();
-    let says_so = ["cpu", "rocm", "xpu"]
-        .iter()
-        .any(|kind| local.is_some_and(|local| local.starts_with(kind)));
+    let says_so = local.is_some_and(is_without_cuda);
     // what was not read may hold anything, unless its version says what it is
     if locked.is_some_and(|locked| !locked.content.is_known()) && !says_so {
         return None;

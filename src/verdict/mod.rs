@@ -44,6 +44,7 @@ use crate::tables::{Origin, Tables};
 
 use judge::Judge;
 
+pub use artifact::is_without_cuda;
 pub(crate) use artifact::megabytes;
 pub use baseline::Baseline;
 pub use finding::{Finding, FromLayer, PackageName, WaivedBy};

@@ -49,6 +49,7 @@ fn help() -> String {
     let commands = [
         "check",
         "diff",
+        "find",
         "inspect",
         "explain",
         "facts",

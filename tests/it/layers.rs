@@ -33,8 +33,27 @@ const MAY_NAME: &[(&str, &[&str])] = &[
         &["tables", "device", "image", "compat", "inventory", "policy"],
     ),
     (
+        "find",
+        &[
+            "tables",
+            "device",
+            "source",
+            "inventory",
+            "policy",
+            "verdict",
+        ],
+    ),
+    (
         "report",
-        &["tables", "device", "image", "facts", "inventory", "verdict"],
+        &[
+            "tables",
+            "device",
+            "image",
+            "facts",
+            "inventory",
+            "verdict",
+            "find",
+        ],
     ),
     (
         "cli",
@@ -47,6 +66,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "inventory",
             "policy",
             "verdict",
+            "find",
             "report",
         ],
     ),

@@ -13,6 +13,8 @@ mod cli_conda;
 mod cli_diff;
 mod cli_explain;
 mod cli_facts;
+#[cfg(feature = "registry")]
+mod cli_find;
 mod cli_host;
 mod cli_image;
 mod cli_image_facts;

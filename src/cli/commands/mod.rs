@@ -5,6 +5,7 @@ pub(super) mod check;
 pub(super) mod diff;
 pub(super) mod explain;
 pub(super) mod facts;
+pub(super) mod find;
 mod fleet;
 pub(super) mod host;
 pub(super) mod inspect;

@@ -194,6 +194,9 @@ fn combine(levels: Vec<Level>) -> IndexConfig {
         }
     }
     let merge = merge.unwrap_or(Merge::Union);
+    if let Some(main) = &mut main {
+        main.is_main = true;
+    }
     let mut indexes = flat;
     match merge {
         // uv asks its default index last

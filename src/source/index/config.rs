@@ -51,6 +51,8 @@ pub struct IndexSpec {
     pub address: Secret,
     /// What it is.
     pub kind: IndexKind,
+    /// Whether it is the main index, in whose place installers ask their own where none is given.
+    pub is_main: bool,
     /// Whether it is only asked for packages that are pinned to it (`explicit` of uv).
     pub only_pinned: bool,
     /// A login that was given for it beside its address.
@@ -66,6 +68,7 @@ impl IndexSpec {
             name: None,
             address: Secret::new(address),
             kind: IndexKind::Simple,
+            is_main: false,
             only_pinned: false,
             login: None,
             named_by: named_by.into(),

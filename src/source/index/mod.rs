@@ -26,7 +26,7 @@ pub use self::credentials::IndexCredentials;
 pub use self::error::{IndexError, IndexErrorKind};
 use self::fetch::Fetcher;
 pub use self::file::{IndexFile, Project};
-pub use self::set::Indexes;
+pub use self::set::{Indexes, OfIndex};
 use crate::source::http::Address;
 use crate::source::wheel::normal_name;
 

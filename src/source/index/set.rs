@@ -25,10 +25,28 @@ pub struct Indexes {
     pinned: Mutex<BTreeMap<Address, Arc<Place>>>,
 }
 
+/// What one index has of a project.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct OfIndex {
+    /// The address of the index, without what may be secret in it.
+    pub index: String,
+    /// What names it: `--extra-index-url` in backticks where that option does, `/etc/pip.conf`.
+    pub named_by: String,
+    /// Whether it is the main one.
+    pub is_main: bool,
+    /// Whether it is a flat page or directory (`--find-links`).
+    pub is_flat: bool,
+    /// The files.
+    pub project: Arc<Project>,
+}
+
 #[derive(Debug)]
 struct Member {
     name: Option<String>,
     address: Address,
+    named_by: String,
+    is_main: bool,
     only_pinned: bool,
     place: Place,
 }
@@ -128,6 +146,8 @@ impl Indexes {
             }
             members.push(Member {
                 name: spec.name.clone(),
+                named_by: spec.named_by.clone(),
+                is_main: spec.is_main,
                 only_pinned,
                 place: Place::new(spec.kind, &address, login.is_some(), &fetcher),
                 address,
@@ -181,15 +201,41 @@ impl Indexes {
             }
         }
         match found.as_slice() {
-            [] if missing.is_empty() => Err(no_index(&name)),
-            [] => Err(IndexError::new(
-                IndexErrorKind::NoProject,
-                format!("no index has `{name}`: {}", missing.join(", ")),
-                "name the index that has it with `--index-url URL` or `--extra-index-url URL`",
-            )),
+            [] => Err(nowhere(&name, &missing)),
             [one] => Ok(Arc::clone(one)),
             several => Ok(Arc::new(united(name, several))),
         }
+    }
+
+    /// What each index that is asked has of the project `name`, in any spelling, by itself and in their order. Those
+    /// that have nothing of it are passed over.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Indexes::project`].
+    pub fn of_each(&self, name: &str) -> Result<Vec<OfIndex>, IndexError> {
+        let name = normal_name(name);
+        let mut found = Vec::new();
+        let mut missing = Vec::new();
+        for member in self.members.iter().filter(|member| !member.only_pinned) {
+            match member.place.project(&name) {
+                Ok(project) => found.push(OfIndex {
+                    index: member.place.shown(),
+                    named_by: member.named_by.clone(),
+                    is_main: member.is_main,
+                    is_flat: matches!(member.place, Place::Flat(_)),
+                    project,
+                }),
+                Err(error) if error.kind == IndexErrorKind::NoProject => {
+                    missing.push(error.message);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if found.is_empty() {
+            return Err(nowhere(&name, &missing));
+        }
+        Ok(found)
     }
 
     /// The files of [`Indexes::project`].
@@ -263,6 +309,18 @@ pub(super) fn address_of(
 /// Whether two addresses are of one index: a slash at the end makes no difference.
 fn is_same(one: &Address, other: &Address) -> bool {
     one.as_directory() == other.as_directory()
+}
+
+/// That no index has a project; `missing` says of each that was asked that it has it not.
+fn nowhere(name: &str, missing: &[String]) -> IndexError {
+    if missing.is_empty() {
+        return no_index(name);
+    }
+    IndexError::new(
+        IndexErrorKind::NoProject,
+        format!("no index has `{name}`: {}", missing.join(", ")),
+        "name the index that has it with `--index-url URL` or `--extra-index-url URL`",
+    )
 }
 
 fn no_index(name: &str) -> IndexError {

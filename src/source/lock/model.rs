@@ -118,6 +118,8 @@ pub struct Lock {
     pub platforms: Vec<LockPlatform>,
     /// Requirements without an exact version.
     pub unlocked: Vec<Unlocked>,
+    /// Whether it is one package looked at by itself: what the package needs is not listed.
+    pub alone: bool,
     /// What of it could not be understood.
     pub problems: Vec<Problem>,
 }
@@ -129,6 +131,7 @@ impl Lock {
             !package.hashes.is_empty() || package.files.iter().any(|file| file.hash.is_some())
         };
         match self.kind {
+            _ if self.alone => false,
             LockKind::CondaEnvironment => false,
             LockKind::Requirements => self.unlocked.is_empty() && self.packages.iter().all(hashed),
             _ => true,
@@ -160,6 +163,7 @@ impl Lock {
             options: InstallOptions::default(),
             platforms: Vec::new(),
             unlocked: Vec::new(),
+            alone: false,
             problems: Vec::new(),
         }
     }

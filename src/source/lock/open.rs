@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Lock, MOST_BYTES, detect, may_be_lock, read};
+use super::{Lock, LockKind, Locked, LockedFile, MOST_BYTES, Pick, detect, may_be_lock, read};
 use crate::archive::SharedBytes;
 use crate::limits::read_capped;
 use crate::source::{cannot_open, read_named};
@@ -51,6 +51,24 @@ impl LockFile {
             Some(_) => Self::open(path, bytes, at).map(Some),
             None => Ok(None),
         }
+    }
+
+    /// The file of `pick` by itself: the package that it is of needs more than is listed. Problems call it `at`.
+    pub fn of_pick(pick: &Pick, at: Locator) -> Self {
+        let mut package = Locked::new(pick.name.clone(), pick.version.clone(), pick.line);
+        package.index.clone_from(&pick.index);
+        package.files.extend(pick.file.as_ref().map(|file| {
+            let mut locked = LockedFile::new(file.name.clone(), file.line);
+            locked.url.clone_from(&file.url);
+            locked.hash.clone_from(&file.hash);
+            locked.size = file.size;
+            locked
+        }));
+        let mut lock = Lock::new(at, LockKind::Requirements);
+        lock.alone = true;
+        lock.packages.push(package);
+        let dir = PathBuf::new();
+        Self { lock, dir }
     }
 
     /// The package that `text` asks for, `torch==2.9.1`.
@@ -113,6 +131,7 @@ fn beside(dir: &Path) -> impl Fn(&str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::lock::{Hash, PickedFile};
 
     #[test]
     fn requirements_are_told_from_names_of_files() {
@@ -136,6 +155,23 @@ mod tests {
         ] {
             assert!(!is_requirement(text), "{text}");
         }
+    }
+
+    #[test]
+    fn a_file_by_itself_is_no_closure() {
+        let mut pick = Pick::ask("torch", Some("2.7.1+cu126".to_owned()));
+        pick.file = Some(PickedFile::new(
+            "torch-2.7.1+cu126-cp312-cp312-linux_x86_64.whl",
+            1,
+        ));
+        let at = Locator::root(0, "torch==2.7.1+cu126");
+        let mut lock = LockFile::of_pick(&pick, at).lock;
+        assert_eq!(lock.packages[0].files[0].name, pick.file.unwrap().name);
+        // a hash would make it whole
+        lock.packages[0].files[0].hash = Hash::parse("sha256:00ff");
+        assert!(!lock.is_whole());
+        lock.alone = false;
+        assert!(lock.is_whole());
     }
 
     #[test]

@@ -192,3 +192,40 @@ fn an_address_that_is_none_is_told_by_where_it_stands() {
          and `file:`"
     );
 }
+
+#[test]
+fn each_index_is_asked_by_itself_and_says_who_named_it() {
+    let (one, two, none) = (
+        server(&["a"], "01"),
+        server(&["a", "b"], "02"),
+        server(&[], "03"),
+    );
+    let specs = [(&one, "`--index-url`"), (&two, "pip.conf"), (&none, "pip")];
+    let mut specs = specs.map(|(stub, by)| IndexSpec::simple(stub.url("/simple"), by));
+    specs[0].is_main = true;
+    let mut config = IndexConfig::new(specs.to_vec());
+    // what uv would not ask is asked too
+    config.merge = Merge::FirstIndex;
+    let indexes = open(&config);
+    let each = indexes.of_each("A").unwrap();
+    let shown: Vec<_> = each
+        .iter()
+        .map(|of| (of.index.clone(), of.named_by.as_str(), of.is_main))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            (one.url("/simple/"), "`--index-url`", true),
+            (two.url("/simple/"), "pip.conf", false)
+        ]
+    );
+    assert!(
+        each.iter()
+            .all(|of| !of.is_flat && of.project.files.len() == 2)
+    );
+    let error = indexes.of_each("z").unwrap_err();
+    assert_eq!(error.kind, IndexErrorKind::NoProject);
+    let nowhere = open(&IndexConfig::new(Vec::new()));
+    let error = nowhere.of_each("a").unwrap_err();
+    assert_eq!(error.kind, IndexErrorKind::NoIndex);
+}

@@ -44,6 +44,26 @@ impl Candidate {
             size: None,
         }
     }
+
+    /// The version that its name says, where it is a wheel or a source distribution of the package called `name`.
+    pub(crate) fn version_of(&self, name: &str) -> Option<Version> {
+        named(self, &normal_name(name)).map(|(version, _)| version)
+    }
+}
+
+impl Pick {
+    /// A package of which only an index knows the file.
+    pub fn ask(name: impl Into<String>, version: Option<String>) -> Self {
+        Self {
+            name: name.into(),
+            version,
+            line: 1,
+            status: PickStatus::AskIndex,
+            file: None,
+            hashes: Vec::new(),
+            index: None,
+        }
+    }
 }
 
 /// A candidate of the right version and hash.
@@ -100,7 +120,8 @@ pub fn choose_of_index(pick: &Pick, candidates: &[Candidate], environment: &Envi
     }
 }
 
-fn offered<'c>(pick: &Pick, name: &str, candidate: &'c Candidate) -> Option<Offered<'c>> {
+/// The version of a candidate, and its parts where it is a wheel; nothing where it is of another package.
+fn named(candidate: &Candidate, name: &str) -> Option<(Version, Option<WheelFilename>)> {
     let (version, wheel) = match Form::of(&candidate.name) {
         Form::Wheel(wheel) if normal_name(&wheel.name) == name => {
             (wheel.version.replace('_', "-"), Some(*wheel))
@@ -108,7 +129,11 @@ fn offered<'c>(pick: &Pick, name: &str, candidate: &'c Candidate) -> Option<Offe
         Form::Sdist => (sdist_version(&candidate.name, name)?, None),
         _ => return None,
     };
-    let version = Version::from_str(&version).ok()?;
+    Some((Version::from_str(&version).ok()?, wheel))
+}
+
+fn offered<'c>(pick: &Pick, name: &str, candidate: &'c Candidate) -> Option<Offered<'c>> {
+    let (version, wheel) = named(candidate, name)?;
     let is_version = match &pick.version {
         Some(wanted) => {
             VersionSpecifier::equals_version(Version::from_str(wanted).ok()?).contains(&version)
