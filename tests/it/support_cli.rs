@@ -151,6 +151,9 @@ impl Place {
     }
 }
 
+/// Where a run keeps results, in its directory.
+pub(crate) const CACHE: &str = ".smgate-cache";
+
 /// Variables by which a machine says how output looks, which servers are asked, and with which logins.
 const OUTSIDE: &[&str] = &[
     "NO_COLOR",
@@ -175,8 +178,7 @@ pub(crate) fn quiet(home: &Path) -> Command {
     for (name, _) in std::env::vars_os() {
         let upper = name.to_string_lossy().to_ascii_uppercase();
         let of_tool = ["PIP_", "UV_", "CONDA_", "PIXI_", "SMGATE_"];
-        if of_tool.iter().any(|tool| upper.starts_with(tool)) || OUTSIDE.contains(&upper.as_str())
-        {
+        if of_tool.iter().any(|tool| upper.starts_with(tool)) || OUTSIDE.contains(&upper.as_str()) {
             command.env_remove(&name);
         }
     }
@@ -192,7 +194,7 @@ pub(crate) fn quiet(home: &Path) -> Command {
     ] {
         command.env(name, home.join(".home"));
     }
-    command.env("SMGATE_CACHE_DIR", home.join(".home/smgate-cache"));
+    command.env("SMGATE_CACHE_DIR", home.join(CACHE));
     command
 }
 

@@ -266,21 +266,48 @@ fn rows(name: &str, text: &str, platform: &str) -> (String, Vec<Value>) {
 fn uv_lock_has_wheels_addresses_sources_and_packages_without_a_file() {
     assert_eq!(
         rows("uv.lock", UV, "linux/amd64"),
-        ("uv".to_owned(), vec![
-            json!(["cuda-ext", "1.0", "cuda_ext-1.0-cp312-cp312-manylinux_2_28_x86_64.whl", "b", 10, "wheel"]),
-            json!(["far", "2.0", "far-2.0-py3-none-any.whl", "d", 20, "url"]),
-            json!(["only-win", "3.0", null, null, 28, "no-file"]),
-            json!(["src", "4.0", "src-4.0.tar.gz", "b", 36, "sdist"]),
-        ])
+        (
+            "uv".to_owned(),
+            vec![
+                json!([
+                    "cuda-ext",
+                    "1.0",
+                    "cuda_ext-1.0-cp312-cp312-manylinux_2_28_x86_64.whl",
+                    "b",
+                    10,
+                    "wheel"
+                ]),
+                json!(["far", "2.0", "far-2.0-py3-none-any.whl", "d", 20, "url"]),
+                json!(["only-win", "3.0", null, null, 28, "no-file"]),
+                json!(["src", "4.0", "src-4.0.tar.gz", "b", 36, "sdist"]),
+            ]
+        )
     );
     assert_eq!(
         rows("uv.lock", UV, "windows/amd64"),
-        ("uv".to_owned(), vec![
-            json!(["cuda-ext", "1.0", "cuda_ext-1.0-cp312-cp312-win_amd64.whl", "c", 10, "wheel"]),
-            json!(["far", "2.0", "far-2.0-py3-none-any.whl", "d", 20, "url"]),
-            json!(["only-win", "3.0", "only_win-3.0-py3-none-win_amd64.whl", "a", 28, "wheel"]),
-            json!(["src", "4.0", "src-4.0.tar.gz", "b", 36, "sdist"]),
-        ])
+        (
+            "uv".to_owned(),
+            vec![
+                json!([
+                    "cuda-ext",
+                    "1.0",
+                    "cuda_ext-1.0-cp312-cp312-win_amd64.whl",
+                    "c",
+                    10,
+                    "wheel"
+                ]),
+                json!(["far", "2.0", "far-2.0-py3-none-any.whl", "d", 20, "url"]),
+                json!([
+                    "only-win",
+                    "3.0",
+                    "only_win-3.0-py3-none-win_amd64.whl",
+                    "a",
+                    28,
+                    "wheel"
+                ]),
+                json!(["src", "4.0", "src-4.0.tar.gz", "b", 36, "sdist"]),
+            ]
+        )
     );
 }
 
@@ -288,18 +315,38 @@ fn uv_lock_has_wheels_addresses_sources_and_packages_without_a_file() {
 fn pylock_has_files_and_markers() {
     assert_eq!(
         rows("pylock.toml", PYLOCK, "linux/amd64"),
-        ("pylock".to_owned(), vec![
-            json!(["cuda-ext", "1.0", "cuda_ext-1.0-cp312-cp312-manylinux_2_28_x86_64.whl", "a", 5, "wheel"]),
-            json!(["src", "4.0", "src-4.0.tar.gz", "c", 13, "sdist"]),
-        ])
+        (
+            "pylock".to_owned(),
+            vec![
+                json!([
+                    "cuda-ext",
+                    "1.0",
+                    "cuda_ext-1.0-cp312-cp312-manylinux_2_28_x86_64.whl",
+                    "a",
+                    5,
+                    "wheel"
+                ]),
+                json!(["src", "4.0", "src-4.0.tar.gz", "c", 13, "sdist"]),
+            ]
+        )
     );
     assert_eq!(
         rows("pylock.toml", PYLOCK, "windows/amd64"),
-        ("pylock".to_owned(), vec![
-            json!(["cuda-ext", "1.0", "cuda_ext-1.0-cp312-cp312-win_amd64.whl", "b", 5, "wheel"]),
-            json!(["src", "4.0", "src-4.0.tar.gz", "c", 13, "sdist"]),
-            json!(["win", "1", "win-1-py3-none-any.whl", "d", 18, "wheel"]),
-        ])
+        (
+            "pylock".to_owned(),
+            vec![
+                json!([
+                    "cuda-ext",
+                    "1.0",
+                    "cuda_ext-1.0-cp312-cp312-win_amd64.whl",
+                    "b",
+                    5,
+                    "wheel"
+                ]),
+                json!(["src", "4.0", "src-4.0.tar.gz", "c", 13, "sdist"]),
+                json!(["win", "1", "win-1-py3-none-any.whl", "d", 18, "wheel"]),
+            ]
+        )
     );
 }
 
@@ -307,18 +354,24 @@ fn pylock_has_files_and_markers() {
 fn requirements_leave_files_to_an_index_except_those_with_an_address() {
     assert_eq!(
         rows("requirements.txt", REQUIREMENTS, "linux/amd64"),
-        ("requirements".to_owned(), vec![
-            json!(["cuda-ext", "1.0", null, null, 2, "ask-index"]),
-            json!(["far", "2.0", "far-2.0-py3-none-any.whl", "c", 5, "url"]),
-        ])
+        (
+            "requirements".to_owned(),
+            vec![
+                json!(["cuda-ext", "1.0", null, null, 2, "ask-index"]),
+                json!(["far", "2.0", "far-2.0-py3-none-any.whl", "c", 5, "url"]),
+            ]
+        )
     );
     assert_eq!(
         rows("requirements.txt", REQUIREMENTS, "windows/amd64"),
-        ("requirements".to_owned(), vec![
-            json!(["cuda-ext", "1.0", null, null, 2, "ask-index"]),
-            json!(["far", "2.0", "far-2.0-py3-none-any.whl", "c", 5, "url"]),
-            json!(["win", "1", null, null, 6, "ask-index"]),
-        ])
+        (
+            "requirements".to_owned(),
+            vec![
+                json!(["cuda-ext", "1.0", null, null, 2, "ask-index"]),
+                json!(["far", "2.0", "far-2.0-py3-none-any.whl", "c", 5, "url"]),
+                json!(["win", "1", null, null, 6, "ask-index"]),
+            ]
+        )
     );
 }
 
@@ -326,16 +379,20 @@ fn requirements_leave_files_to_an_index_except_those_with_an_address() {
 fn pipenv_leaves_files_to_an_index() {
     assert_eq!(
         rows("Pipfile.lock", PIPENV, "linux/amd64"),
-        ("pipenv".to_owned(), vec![
-            json!(["cuda-ext", "1.0", null, null, 9, "ask-index"]),
-        ])
+        (
+            "pipenv".to_owned(),
+            vec![json!(["cuda-ext", "1.0", null, null, 9, "ask-index"]),]
+        )
     );
     assert_eq!(
         rows("Pipfile.lock", PIPENV, "windows/amd64"),
-        ("pipenv".to_owned(), vec![
-            json!(["cuda-ext", "1.0", null, null, 9, "ask-index"]),
-            json!(["win", "1", null, null, 13, "ask-index"]),
-        ])
+        (
+            "pipenv".to_owned(),
+            vec![
+                json!(["cuda-ext", "1.0", null, null, 9, "ask-index"]),
+                json!(["win", "1", null, null, 13, "ask-index"]),
+            ]
+        )
     );
 }
 
@@ -343,17 +400,37 @@ fn pipenv_leaves_files_to_an_index() {
 fn poetry_lock_has_files_without_addresses() {
     assert_eq!(
         rows("poetry.lock", POETRY, "linux/amd64"),
-        ("poetry".to_owned(), vec![
-            json!(["cuda-ext", "1.0", "cuda_ext-1.0-cp312-cp312-manylinux_2_28_x86_64.whl", "a", 1, "wheel"]),
-            json!(["src", "4.0", "src-4.0.tar.gz", "c", 12, "sdist"]),
-        ])
+        (
+            "poetry".to_owned(),
+            vec![
+                json!([
+                    "cuda-ext",
+                    "1.0",
+                    "cuda_ext-1.0-cp312-cp312-manylinux_2_28_x86_64.whl",
+                    "a",
+                    1,
+                    "wheel"
+                ]),
+                json!(["src", "4.0", "src-4.0.tar.gz", "c", 12, "sdist"]),
+            ]
+        )
     );
     assert_eq!(
         rows("poetry.lock", POETRY, "windows/amd64"),
-        ("poetry".to_owned(), vec![
-            json!(["cuda-ext", "1.0", "cuda_ext-1.0-cp312-cp312-win_amd64.whl", "b", 1, "wheel"]),
-            json!(["src", "4.0", "src-4.0.tar.gz", "c", 12, "sdist"]),
-        ])
+        (
+            "poetry".to_owned(),
+            vec![
+                json!([
+                    "cuda-ext",
+                    "1.0",
+                    "cuda_ext-1.0-cp312-cp312-win_amd64.whl",
+                    "b",
+                    1,
+                    "wheel"
+                ]),
+                json!(["src", "4.0", "src-4.0.tar.gz", "c", 12, "sdist"]),
+            ]
+        )
     );
 }
 
@@ -361,17 +438,44 @@ fn poetry_lock_has_files_without_addresses() {
 fn pdm_lock_has_files_with_addresses() {
     assert_eq!(
         rows("pdm.lock", PDM, "linux/amd64"),
-        ("pdm".to_owned(), vec![
-            json!(["cuda-ext", "1.0", "cuda_ext-1.0-cp312-cp312-manylinux_2_28_x86_64.whl", "a", 10, "wheel"]),
-            json!(["only-win", "3.0", null, null, 19, "no-file"]),
-        ])
+        (
+            "pdm".to_owned(),
+            vec![
+                json!([
+                    "cuda-ext",
+                    "1.0",
+                    "cuda_ext-1.0-cp312-cp312-manylinux_2_28_x86_64.whl",
+                    "a",
+                    10,
+                    "wheel"
+                ]),
+                json!(["only-win", "3.0", null, null, 19, "no-file"]),
+            ]
+        )
     );
     assert_eq!(
         rows("pdm.lock", PDM, "windows/amd64"),
-        ("pdm".to_owned(), vec![
-            json!(["cuda-ext", "1.0", "cuda_ext-1.0-cp312-cp312-win_amd64.whl", "b", 10, "wheel"]),
-            json!(["only-win", "3.0", "only_win-3.0-py3-none-win_amd64.whl", "c", 19, "wheel"]),
-        ])
+        (
+            "pdm".to_owned(),
+            vec![
+                json!([
+                    "cuda-ext",
+                    "1.0",
+                    "cuda_ext-1.0-cp312-cp312-win_amd64.whl",
+                    "b",
+                    10,
+                    "wheel"
+                ]),
+                json!([
+                    "only-win",
+                    "3.0",
+                    "only_win-3.0-py3-none-win_amd64.whl",
+                    "c",
+                    19,
+                    "wheel"
+                ]),
+            ]
+        )
     );
 }
 
@@ -379,16 +483,34 @@ fn pdm_lock_has_files_with_addresses() {
 fn conda_lock_has_conda_packages_and_wheels() {
     assert_eq!(
         rows("conda-lock.yml", CONDA_LOCK, "linux/amd64"),
-        ("conda-lock".to_owned(), vec![
-            json!(["libcuda-ext", "1.0.0", "libcuda-ext-1.0.0-cuda129_0.conda", "a", 6, "conda"]),
-            json!(["far", "2.0", "far-2.0-py3-none-any.whl", "c", 22, "wheel"]),
-        ])
+        (
+            "conda-lock".to_owned(),
+            vec![
+                json!([
+                    "libcuda-ext",
+                    "1.0.0",
+                    "libcuda-ext-1.0.0-cuda129_0.conda",
+                    "a",
+                    6,
+                    "conda"
+                ]),
+                json!(["far", "2.0", "far-2.0-py3-none-any.whl", "c", 22, "wheel"]),
+            ]
+        )
     );
     assert_eq!(
         rows("conda-lock.yml", CONDA_LOCK, "windows/amd64"),
-        ("conda-lock".to_owned(), vec![
-            json!(["libcuda-ext", "1.0.0", "libcuda-ext-1.0.0-cuda129_0.conda", "b", 14, "conda"]),
-        ])
+        (
+            "conda-lock".to_owned(),
+            vec![json!([
+                "libcuda-ext",
+                "1.0.0",
+                "libcuda-ext-1.0.0-cuda129_0.conda",
+                "b",
+                14,
+                "conda"
+            ]),]
+        )
     );
 }
 
@@ -396,10 +518,20 @@ fn conda_lock_has_conda_packages_and_wheels() {
 fn an_explicit_list_is_for_one_platform() {
     assert_eq!(
         rows("explicit.txt", EXPLICIT, "linux/amd64"),
-        ("conda-explicit".to_owned(), vec![
-            json!(["libcuda-ext", "1.0.0", "libcuda-ext-1.0.0-cuda129_0.conda", "a", 3, "conda"]),
-            json!(["plain", "2", "plain-2-0.conda", "b", 4, "conda"]),
-        ])
+        (
+            "conda-explicit".to_owned(),
+            vec![
+                json!([
+                    "libcuda-ext",
+                    "1.0.0",
+                    "libcuda-ext-1.0.0-cuda129_0.conda",
+                    "a",
+                    3,
+                    "conda"
+                ]),
+                json!(["plain", "2", "plain-2-0.conda", "b", 4, "conda"]),
+            ]
+        )
     );
     assert_eq!(
         rows("explicit.txt", EXPLICIT, "windows/amd64"),
@@ -411,15 +543,33 @@ fn an_explicit_list_is_for_one_platform() {
 fn pixi_lock_has_conda_packages_and_wheels_by_platform() {
     assert_eq!(
         rows("pixi.lock", PIXI, "linux/amd64"),
-        ("pixi".to_owned(), vec![
-            json!(["libcuda-ext", "1.0.0", "libcuda-ext-1.0.0-cuda129_0.conda", "a", 13, "conda"]),
-            json!(["far", "2.0", "far-2.0-py3-none-any.whl", "c", 17, "wheel"]),
-        ])
+        (
+            "pixi".to_owned(),
+            vec![
+                json!([
+                    "libcuda-ext",
+                    "1.0.0",
+                    "libcuda-ext-1.0.0-cuda129_0.conda",
+                    "a",
+                    13,
+                    "conda"
+                ]),
+                json!(["far", "2.0", "far-2.0-py3-none-any.whl", "c", 17, "wheel"]),
+            ]
+        )
     );
     assert_eq!(
         rows("pixi.lock", PIXI, "windows/amd64"),
-        ("pixi".to_owned(), vec![
-            json!(["libcuda-ext", "1.0.0", "libcuda-ext-1.0.0-cuda129_0.conda", "b", 15, "conda"]),
-        ])
+        (
+            "pixi".to_owned(),
+            vec![json!([
+                "libcuda-ext",
+                "1.0.0",
+                "libcuda-ext-1.0.0-cuda129_0.conda",
+                "b",
+                15,
+                "conda"
+            ]),]
+        )
     );
 }

@@ -81,7 +81,8 @@ fn list(project: &str, files: &[(String, Vec<u8>)], page: Page) -> Reply {
             })
         });
         let rows: Vec<_> = rows.collect();
-        let text = json!({"meta": {"api-version": "1.1"}, "name": project, "versions": [], "files": rows});
+        let text =
+            json!({"meta": {"api-version": "1.1"}, "name": project, "versions": [], "files": rows});
         return Reply::new(200)
             .header("content-type", "application/vnd.pypi.simple.v1+json")
             .body(text.to_string());
@@ -89,10 +90,16 @@ fn list(project: &str, files: &[(String, Vec<u8>)], page: Page) -> Reply {
     let mut text = "<!DOCTYPE html><html><body>\n".to_owned();
     for (name, bytes) in files {
         let hex = hex(bytes);
-        writeln!(text, "<a href=\"/files/{name}#sha256={hex}\">{name}</a><br>").unwrap();
+        writeln!(
+            text,
+            "<a href=\"/files/{name}#sha256={hex}\">{name}</a><br>"
+        )
+        .unwrap();
     }
     text += "</body></html>\n";
-    Reply::new(200).header("content-type", "text/html").body(text)
+    Reply::new(200)
+        .header("content-type", "text/html")
+        .body(text)
 }
 
 /// A package of a `uv.lock`: name, version, and its wheels by address, with hash and size.
@@ -126,7 +133,11 @@ pub(crate) fn uv_lock(packages: &[UvPackage]) -> String {
         )
         .unwrap();
         for (url, hash, size) in wheels {
-            writeln!(text, "    {{ url = \"{url}\", hash = \"{hash}\", size = {size} }},").unwrap();
+            writeln!(
+                text,
+                "    {{ url = \"{url}\", hash = \"{hash}\", size = {size} }},"
+            )
+            .unwrap();
         }
         text += "]\n";
     }

@@ -191,7 +191,9 @@ impl Input {
     }
 
     /// The inventory of a run with these inputs.
-    pub(in crate::verdict::tests) fn inventory_of(inputs: impl IntoIterator<Item = Self>) -> Inventory {
+    pub(in crate::verdict::tests) fn inventory_of(
+        inputs: impl IntoIterator<Item = Self>,
+    ) -> Inventory {
         Inventory {
             artifacts: inputs.into_iter().map(|input| input.0).collect(),
             tables: None,
