@@ -128,12 +128,12 @@ fn the_cache_is_named_counted_and_cleared() {
         done.stdout.trim_end().to_owned()
     };
     assert_eq!(cache("dir"), place.path().join(CACHE).display().to_string());
-    assert_eq!(cache("size"), "0 results, 0 MB");
+    assert_eq!(cache("size"), "0 results, 0.0 MB");
     check(&place, &["uv.lock"]);
     place.write(&format!("{CACHE}/README"), "not a result");
     assert!(cache("size").starts_with("2 results, "));
     assert!(cache("clear").starts_with("removed 2 results, "));
-    assert_eq!(cache("size"), "0 results, 0 MB");
+    assert_eq!(cache("size"), "0 results, 0.0 MB");
     // what is no result stays
     assert_eq!(kept(&place), [place.path().join(CACHE).join("README")]);
 }

@@ -159,7 +159,7 @@ fn a_library_lacks_the_release_of_the_runtime_that_no_locked_package_brings() {
         (
             "13",
             1,
-            vec![json!(["runtime-library-missing", "user", 10, "H100"])],
+            vec![json!(["runtime-library-missing", "user", 10, null])],
         ),
         ("12", 0, vec![]),
     ] {
