@@ -88,13 +88,13 @@ impl Judge<'_> {
         for found in conda::claims(artifact, self.tables) {
             add(found, own_package.as_ref());
         }
+        let targets: Vec<&FleetTarget> = self.targets().collect();
         if let Some(lock) = &artifact.lock {
-            for (found, package) in lock::findings(lock) {
+            for (found, package) in lock::findings(lock, &targets) {
                 add(found, package.as_ref());
             }
         }
         let image = OfImage::of(artifact, self.tables);
-        let targets: Vec<&FleetTarget> = self.targets().collect();
         if let Some(image) = &image {
             for found in image.findings(artifact) {
                 add(found, None);

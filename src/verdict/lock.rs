@@ -34,8 +34,12 @@ pub(super) fn serves(lock: &LockFacts, target: &FleetTarget) -> bool {
     (has.platform, has.python, has.libc) == (wanted.platform, wanted.python, wanted.libc)
 }
 
-/// What is found of each package of the lock file by what the file says, without reading any package.
-pub(super) fn findings(lock: &LockFacts) -> Vec<(Finding, Option<PackageName>)> {
+/// What is found of each package of the lock file by what the file says, without reading any package. That there is no
+/// file is found for each of `targets`, which are those that `lock` serves.
+pub(super) fn findings(
+    lock: &LockFacts,
+    targets: &[&FleetTarget],
+) -> Vec<(Finding, Option<PackageName>)> {
     let of_packages = lock.packages.iter().filter_map(|package| {
         let finding = of_package(package, lock)?;
         Some((finding, Some(name_of(package))))
@@ -56,7 +60,26 @@ pub(super) fn findings(lock: &LockFacts) -> Vec<(Finding, Option<PackageName>)> 
             None,
         )
     });
-    of_packages.chain(unlocked).chain(for_others).collect()
+    of_packages
+        .chain(unlocked)
+        .chain(for_others)
+        .flat_map(|(finding, package)| {
+            let found = for_each(finding, targets).into_iter();
+            found.map(move |finding| (finding, package.clone()))
+        })
+        .collect()
+}
+
+/// A finding about targets, for each of them.
+fn for_each(finding: Finding, targets: &[&FleetTarget]) -> Vec<Finding> {
+    if finding.code != Code::NoFileForTarget || targets.is_empty() {
+        return vec![finding];
+    }
+    let on = targets.iter().map(|target| Finding {
+        target: Some(target.name.clone()),
+        ..finding.clone()
+    });
+    on.collect()
 }
 
 fn of_package(package: &LockedPackage, lock: &LockFacts) -> Option<Finding> {

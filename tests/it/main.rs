@@ -18,9 +18,13 @@ mod cli_find;
 mod cli_host;
 mod cli_image;
 mod cli_image_facts;
+#[cfg(feature = "registry")]
+mod cli_index;
 mod cli_inputs;
 mod cli_inventory;
 mod cli_kernels;
+#[cfg(feature = "registry")]
+mod cli_lock;
 mod cli_output;
 mod cli_policy;
 mod cli_policy_parts;

@@ -119,14 +119,11 @@ impl Place {
 
     /// The binary in this directory or one below it, with nothing in its environment that matters.
     pub(crate) fn command_in(&self, dir: &str, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_smgate"));
+        let mut command = quiet(self.path());
         command
             .args(args)
             .current_dir(self.path().join(dir))
             .stdin(Stdio::null())
-            .env_remove("NO_COLOR")
-            .env_remove("CLICOLOR")
-            .env_remove("CLICOLOR_FORCE")
             .env("TERM", "xterm-256color")
             .env("COLUMNS", "100");
         command
@@ -152,6 +149,53 @@ impl Place {
             "check", input, "--target", "H100", "--driver", "R580", "--format", "json",
         ])
     }
+}
+
+/// Where a run keeps results, in its directory.
+pub(crate) const CACHE: &str = ".smgate-cache";
+
+/// Variables by which a machine says how output looks, which servers are asked, and with which logins.
+const OUTSIDE: &[&str] = &[
+    "NO_COLOR",
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+    "NETRC",
+    "REGISTRY_AUTH_FILE",
+    "XDG_RUNTIME_DIR",
+    "DOCKER_CONFIG",
+    "SSL_CERT_FILE",
+    "REQUESTS_CA_BUNDLE",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+];
+
+/// The binary without what this machine's user has set up: the home, settings and caches are in `home`, and no variable
+/// of pip, uv, conda, proxies or logins is handed on.
+pub(crate) fn quiet(home: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_smgate"));
+    for (name, _) in std::env::vars_os() {
+        let upper = name.to_string_lossy().to_ascii_uppercase();
+        let of_tool = ["PIP_", "UV_", "CONDA_", "PIXI_", "SMGATE_"];
+        if of_tool.iter().any(|tool| upper.starts_with(tool)) || OUTSIDE.contains(&upper.as_str()) {
+            command.env_remove(&name);
+        }
+    }
+    for name in [
+        "HOME",
+        "USERPROFILE",
+        "APPDATA",
+        "LOCALAPPDATA",
+        "PROGRAMDATA",
+        "XDG_CONFIG_HOME",
+        "XDG_CACHE_HOME",
+        "XDG_CONFIG_DIRS",
+    ] {
+        command.env(name, home.join(".home"));
+    }
+    command.env("SMGATE_CACHE_DIR", home.join(CACHE));
+    command
 }
 
 /// Waits for a command and takes what it printed.

@@ -75,15 +75,6 @@ fn push(to: &DockerRegistry, repository: &str, tag: &str, files: &Files, top: &V
 fn run(place: &Place, args: &[&str], logins: &Value) -> Run {
     place.write("docker/config.json", logins.to_string());
     let mut command = place.command(args);
-    for name in [
-        "REGISTRY_AUTH_FILE",
-        "XDG_RUNTIME_DIR",
-        "HTTP_PROXY",
-        "http_proxy",
-        "ALL_PROXY",
-    ] {
-        command.env_remove(name);
-    }
     command
         .env("HOME", place.path())
         .env("XDG_CONFIG_HOME", place.path())

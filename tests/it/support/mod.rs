@@ -11,6 +11,8 @@ pub(crate) mod layer;
 pub(crate) mod oracle_text;
 #[cfg(feature = "registry")]
 pub(crate) mod registry;
+#[cfg(feature = "registry")]
+pub(crate) mod servers;
 
 use std::collections::BTreeMap;
 use std::fs::File;
