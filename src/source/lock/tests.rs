@@ -1,3 +1,5 @@
+//! What lock files of every kind have in common, and what tests of them share.
+
 use super::*;
 
 /// The lock that a text is, without a file beside it.

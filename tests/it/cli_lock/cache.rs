@@ -61,6 +61,13 @@ fn the_second_inventory_differs_in_what_was_fetched_alone() {
 }
 
 #[test]
+fn the_report_does_not_depend_on_how_many_threads_fetch() {
+    let (place, _server) = two();
+    let with = |threads: &str| inspect(&place, &["uv.lock", "--no-cache", "--threads", threads]);
+    assert_eq!(with("1"), with("8"));
+}
+
+#[test]
 fn what_no_earlier_run_kept_is_unreadable_offline() {
     let (place, server) = two();
     let run = check(&place, &["uv.lock", "--offline"]);

@@ -1,3 +1,5 @@
+//! Which kind of lock file a text is.
+
 use super::*;
 
 const UV: &str =

@@ -1,3 +1,5 @@
+//! `pixi.lock` as it is read.
+
 use super::super::Origin;
 use super::*;
 

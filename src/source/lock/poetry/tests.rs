@@ -1,3 +1,5 @@
+//! `poetry.lock` as it is read.
+
 use super::super::tests::{edges, failure, lock, lock_beside, packages, problems};
 use super::*;
 

@@ -1,3 +1,5 @@
+//! `pylock.toml` as it is read.
+
 use super::super::tests::{failure, lock, packages, problems};
 use super::*;
 

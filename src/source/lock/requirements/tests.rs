@@ -1,3 +1,5 @@
+//! Requirement files as they are read.
+
 use std::collections::BTreeMap;
 
 use super::super::Origin;
