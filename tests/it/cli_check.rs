@@ -235,6 +235,7 @@ struct Finding {
     package: Option<String>,
     version: Option<String>,
     library: Option<String>,
+    line: Option<u32>,
     target: Option<String>,
     gpu: Option<String>,
     message: String,

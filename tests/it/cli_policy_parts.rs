@@ -132,9 +132,9 @@ waivers: [{rule: link-only, package: torch, reason: linked at start, until: 2027
       gpu         GeForce RTX 4090, compute capability 8.9  (`gpu: RTX 4090`)
       driver      551.61  (branch R550, CUDA 12.4, a Windows number)
       platform    windows/amd64
-      deny        no-kernel-image, ptx-too-new, driver-too-old, driver-dropped-gpu, compression-needs-driver, runtime-library-missing, platform-mismatch, cpu-only-build, jit-only (base.yaml, line 3)
+      deny        no-kernel-image, ptx-too-new, driver-too-old, driver-dropped-gpu, compression-needs-driver, runtime-library-missing, platform-mismatch, cpu-only-build, no-file-for-target, jit-only (base.yaml, line 3)
       incomplete  unreadable
-      warn        arch-specific-only, library-for-newer-gpus, partial-coverage, jit-compiler-mismatch, link-only, mixed-cuda-majors, tegra-compatibility-unsure, claim-mismatch, ptx-header-mismatch, built-at-install, driver-not-given, driver-unknown, driver-capability-missing, stale-compat-config, waiver-expired, waiver-unused, scope-unused, baseline-unused, packages-unknown
+      warn        arch-specific-only, library-for-newer-gpus, partial-coverage, jit-compiler-mismatch, link-only, mixed-cuda-majors, tegra-compatibility-unsure, claim-mismatch, ptx-header-mismatch, built-at-install, not-locked, driver-not-given, driver-unknown, driver-capability-missing, stale-compat-config, waiver-expired, waiver-unused, scope-unused, baseline-unused, packages-unknown
       allow       unused-architectures, no-forward-ptx
       threshold   main-library 0.5  (default)
       threshold   partial-coverage 0.9  (base.yaml, line 4)
@@ -143,9 +143,9 @@ waivers: [{rule: link-only, package: torch, reason: linked at start, until: 2027
       gpu         NVIDIA H100 80GB HBM3, compute capability 9.0  (`instance: aws:p5.48xlarge`, 1 or 8 GPUs)
       driver      R550  (branch R550, CUDA 12.4)
       platform    linux/amd64
-      deny        no-kernel-image, ptx-too-new, driver-too-old, driver-dropped-gpu, compression-needs-driver, runtime-library-missing, platform-mismatch, cpu-only-build
+      deny        no-kernel-image, ptx-too-new, driver-too-old, driver-dropped-gpu, compression-needs-driver, runtime-library-missing, platform-mismatch, cpu-only-build, no-file-for-target
       incomplete  unreadable
-      warn        arch-specific-only, library-for-newer-gpus, partial-coverage, jit-only (smgate.yaml, line 7), jit-compiler-mismatch, link-only, mixed-cuda-majors, tegra-compatibility-unsure, claim-mismatch, ptx-header-mismatch, built-at-install, driver-not-given, driver-unknown, driver-capability-missing, stale-compat-config, waiver-expired, waiver-unused, scope-unused, baseline-unused, packages-unknown
+      warn        arch-specific-only, library-for-newer-gpus, partial-coverage, jit-only (smgate.yaml, line 7), jit-compiler-mismatch, link-only, mixed-cuda-majors, tegra-compatibility-unsure, claim-mismatch, ptx-header-mismatch, built-at-install, not-locked, driver-not-given, driver-unknown, driver-capability-missing, stale-compat-config, waiver-expired, waiver-unused, scope-unused, baseline-unused, packages-unknown
       allow       unused-architectures, no-forward-ptx
       threshold   main-library 0.5  (default)
       threshold   partial-coverage 0.9  (base.yaml, line 4)
@@ -155,9 +155,9 @@ waivers: [{rule: link-only, package: torch, reason: linked at start, until: 2027
       driver      999.10.01  (of no branch that is known)
       platform    not given
       allow-jit   mine
-      deny        no-kernel-image, ptx-too-new, driver-too-old, driver-dropped-gpu, compression-needs-driver, runtime-library-missing, platform-mismatch, cpu-only-build, jit-only (base.yaml, line 3)
+      deny        no-kernel-image, ptx-too-new, driver-too-old, driver-dropped-gpu, compression-needs-driver, runtime-library-missing, platform-mismatch, cpu-only-build, no-file-for-target, jit-only (base.yaml, line 3)
       incomplete  unreadable
-      warn        arch-specific-only, library-for-newer-gpus, partial-coverage, jit-compiler-mismatch, link-only, mixed-cuda-majors, tegra-compatibility-unsure, claim-mismatch, ptx-header-mismatch, built-at-install, driver-not-given, driver-unknown, driver-capability-missing, stale-compat-config, waiver-expired, waiver-unused, scope-unused, baseline-unused, packages-unknown
+      warn        arch-specific-only, library-for-newer-gpus, partial-coverage, jit-compiler-mismatch, link-only, mixed-cuda-majors, tegra-compatibility-unsure, claim-mismatch, ptx-header-mismatch, built-at-install, not-locked, driver-not-given, driver-unknown, driver-capability-missing, stale-compat-config, waiver-expired, waiver-unused, scope-unused, baseline-unused, packages-unknown
       allow       unused-architectures, no-forward-ptx
       threshold   main-library 0.5  (default)
       threshold   partial-coverage 0.9  (base.yaml, line 4)

@@ -142,7 +142,7 @@ groups = ["default"]
 files = [{url = "BASE/only_win-3.0-py3-none-win_amd64.whl", hash = "sha256:<c>"}]
 "#;
 
-pub(super) const CONDA_LOCK: &str = r#"version: 1
+pub(super) const CONDA_LOCK: &str = r"version: 1
 metadata:
   content_hash: {linux-64: aa}
   platforms: [linux-64, win-64]
@@ -171,15 +171,15 @@ package:
   hash: {sha256: <c>}
   category: main
   optional: false
-"#;
+";
 
-pub(super) const EXPLICIT: &str = r#"# platform: linux-64
+pub(super) const EXPLICIT: &str = r"# platform: linux-64
 @EXPLICIT
 BASE/linux-64/libcuda-ext-1.0.0-cuda129_0.conda#sha256:<a>
 BASE/noarch/plain-2-0.conda#sha256:<b>
-"#;
+";
 
-pub(super) const PIXI: &str = r#"version: 6
+pub(super) const PIXI: &str = r"version: 6
 environments:
   default:
     channels:
@@ -199,4 +199,4 @@ packages:
   name: far
   version: '2.0'
   sha256: <c>
-"#;
+";
