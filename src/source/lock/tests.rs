@@ -1,4 +1,4 @@
-//! All kinds of lock files: what is refused, and what is not shown.
+//! What lock files of every kind have in common, and what tests of them share.
 
 use super::*;
 

@@ -45,6 +45,7 @@ fn refuses_what_it_cannot_read_and_says_what_it_can() {
         "docker-daemon:a",
         "docker://a",
         "docker:",
+        #[cfg(not(feature = "registry"))]
         "https://example.org/a.whl",
         "gopher:x",
         "wheel:",

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::{check, inspect, large, run, small};
+use crate::support::read;
 use crate::support::registry::stub::Stub;
 use crate::support::servers::{by_ranges, served, uv_lock, uv_package};
 use crate::support_cli::{CACHE, Place, Run};
@@ -61,6 +62,13 @@ fn the_second_inventory_differs_in_what_was_fetched_alone() {
 }
 
 #[test]
+fn the_report_does_not_depend_on_how_many_threads_fetch() {
+    let (place, _server) = two();
+    let with = |threads: &str| inspect(&place, &["uv.lock", "--no-cache", "--threads", threads]);
+    assert_eq!(with("1"), with("8"));
+}
+
+#[test]
 fn what_no_earlier_run_kept_is_unreadable_offline() {
     let (place, server) = two();
     let run = check(&place, &["uv.lock", "--offline"]);
@@ -90,7 +98,10 @@ fn a_broken_result_is_as_good_as_none() {
     let first = check(&place, &["uv.lock"]);
     let whole: Vec<(PathBuf, Vec<u8>)> = kept(&place)
         .into_iter()
-        .map(|path| (path.clone(), fs::read(path).unwrap()))
+        .map(|path| {
+            let bytes = read(&path);
+            (path, bytes)
+        })
         .collect();
     for (round, broken) in [&b""[..], b"{", b"[]", b"\xff\0"].into_iter().enumerate() {
         for (path, bytes) in &whole {
@@ -102,7 +113,7 @@ fn a_broken_result_is_as_good_as_none() {
         assert_eq!(server.paths().len(), before + 2);
         // and they are as they were
         for (path, bytes) in &whole {
-            assert_eq!(fs::read(path).unwrap(), *bytes);
+            assert_eq!(read(path), *bytes);
         }
     }
 }

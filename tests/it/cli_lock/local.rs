@@ -69,6 +69,20 @@ fn a_wheel_that_is_not_beside_its_lock_file_is_unreadable() {
 }
 
 #[test]
+fn a_package_that_is_built_at_install_is_remarked_with_its_line() {
+    let place = Place::new();
+    let text = "lock-version = \"1.0\"\ncreated-by = \"tests\"\n\n[[packages]]\nname = \"pkg\"\nversion = \"1.0\"\n\
+                sdist = { url = \"https://files.example/pkg-1.0.tar.gz\", hashes = { sha256 = \"00\" } }\n";
+    place.write("pylock.toml", text);
+    let run = check(&place, &["pylock.toml", "--offline"]);
+    assert_eq!(
+        (run.status, findings(&run)),
+        (0, vec![json!(["built-at-install", "pkg", 4, null])]),
+        "{run:?}"
+    );
+}
+
+#[test]
 fn a_file_with_another_name_is_a_lock_file_where_that_is_said() {
     let (name, bytes) = small("pkg", "sm_80");
     let place = Place::new();

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::{check, run, small};
+use crate::support::read;
 use crate::support::servers::{served, uv_lock, uv_package, with_login};
 use crate::support_cli::Place;
 
@@ -14,7 +15,7 @@ fn is_kept(dir: &Path) -> bool {
         if path.is_dir() {
             return is_kept(&path);
         }
-        String::from_utf8_lossy(&fs::read(path).unwrap()).contains("s3cret")
+        String::from_utf8_lossy(&read(&path)).contains("s3cret")
     })
 }
 

@@ -106,6 +106,35 @@ fn a_wheel_for_several_targets_is_fetched_once() {
     assert_eq!(server.paths().len(), 1);
 }
 
+#[test]
+fn a_package_without_a_file_for_one_target_can_be_accepted_for_that_target() {
+    let wheels = [tagged("py3-none-manylinux_2_28_x86_64", "sm_90")];
+    let server = by_ranges(
+        wheels
+            .iter()
+            .map(|(name, bytes)| served(name, bytes))
+            .collect(),
+    );
+    let place = Place::new();
+    place.write("uv.lock", uv_lock(&[package(&server.url(""), &wheels)]));
+    let targets = "
+  - {name: linux, gpu: H100, driver: R580, platform: linux/amd64, python: '3.12'}
+  - {name: windows, gpu: H100, driver: '581.15', platform: windows/amd64, python: '3.12'}
+  - {name: arm, gpu: H100, driver: R580, platform: linux/arm64, python: '3.12'}
+";
+    let allowed = |targets_of: &str| {
+        let scope = format!(
+            "{targets}scopes:\n  - {{targets: {targets_of}, levels: {{no-file-for-target: allow}}}}\n"
+        );
+        let run = judge(&place, &scope, &["uv.lock"]);
+        (run.status, findings(&run))
+    };
+    let none = |target: &str| json!(["no-file-for-target", "pkg", 10, target]);
+    assert_eq!(allowed("linux"), (1, vec![none("windows"), none("arm")]));
+    assert_eq!(allowed("[windows]"), (1, vec![none("arm")]));
+    assert_eq!(allowed("[arm, windows]"), (0, Vec::new()));
+}
+
 const ONE: &str =
     "  - {name: one, gpu: H100, driver: R580, platform: linux/amd64, python: '3.12'}\n";
 

@@ -1,4 +1,4 @@
-//! Which lock file a text is, by texts of the shapes that tools write.
+//! Which kind of lock file a text is.
 
 use super::*;
 

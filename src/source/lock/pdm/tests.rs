@@ -1,4 +1,4 @@
-//! What pdm.lock of the shapes that tools write says, read by hand.
+//! `pdm.lock` as it is read.
 
 use super::super::tests::{edges, failure, lock, lock_beside, packages, problems};
 use super::*;

@@ -1,4 +1,4 @@
-//! What Pipfile.lock of the shapes that tools write says, read by hand.
+//! `Pipfile.lock` as it is read.
 
 use super::super::tests::{failure, lock, packages, problems};
 use super::*;

@@ -1,4 +1,4 @@
-//! What pixi.lock of the shapes that tools write says, read by hand.
+//! `pixi.lock` as it is read.
 
 use super::super::Origin;
 use super::*;

@@ -1,4 +1,4 @@
-//! What poetry.lock of the shapes that tools write says, read by hand.
+//! `poetry.lock` as it is read.
 
 use super::super::tests::{edges, failure, lock, lock_beside, packages, problems};
 use super::*;

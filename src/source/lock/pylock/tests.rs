@@ -1,4 +1,4 @@
-//! What pylock.toml of the shapes that tools write says, read by hand.
+//! `pylock.toml` as it is read.
 
 use super::super::tests::{failure, lock, packages, problems};
 use super::*;

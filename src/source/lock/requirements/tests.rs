@@ -1,4 +1,4 @@
-//! What requirements files of the shapes that tools write says, read by hand.
+//! Requirement files as they are read.
 
 use std::collections::BTreeMap;
 
