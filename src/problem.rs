@@ -154,7 +154,7 @@ impl ProblemKind {
             }
             Self::MalformedMetadata => "rebuild the package with a current build tool",
             Self::MalformedLock => {
-                "write the lock file again with the tool that made it, and do not edit it by hand"
+                "correct what is named, in the lock file or in what is asked of it; a lock file is best written again with the tool that made it"
             }
             Self::NotFollowed => "name the file or directory itself as an input",
             Self::MissingBlob => "copy or save the whole image again, with all of its layers",

@@ -283,7 +283,7 @@ impl Artifact {
     pub fn is_unread(&self) -> bool {
         match &self.lock {
             // it says what is installed, read or not, unless all of it is decided at install
-            Some(lock) => lock.packages.is_empty() && !lock.unlocked.is_empty(),
+            Some(lock) => lock.installs_nothing(),
             None => self.seen.files == 0 && self.seen.left_out == 0 && !self.problems.is_empty(),
         }
     }

@@ -1,6 +1,6 @@
 //! What is said beside a verdict: which driver it needs, what is not judged, what is waived.
 
-use crate::inventory::ArtifactKind;
+use crate::inventory::{ArtifactKind, Content};
 use crate::rule::{Code, Level};
 use crate::verdict::{Evaluation, Finding, Judged, Mechanism, Row, RowIndex};
 
@@ -92,7 +92,17 @@ impl<'e> Beside<'e> {
 
 /// What a package without device code of its own is, as far as can be said.
 fn no_device_code(row: &Row, artifact: &Judged) -> &'static str {
-    if let Some(why) = look(artifact).why_none() {
+    let locked = artifact.lock.as_ref().zip(row.package.as_ref());
+    let locked =
+        locked.and_then(|(lock, package)| lock.package(&package.name, package.version.as_deref()));
+    if let Some(package) = locked.filter(|package| !package.content.is_known()) {
+        return match package.content {
+            Content::NotRead(_) => "its file was not read",
+            _ => "there is no file of it to read",
+        };
+    }
+    // what is wrong with other packages of a lock file says nothing of this one
+    if let Some(why) = look(artifact).why_none().filter(|_| locked.is_none()) {
         why
     } else if row.has_unloadable_code {
         "device code that no GPU loads by itself, as it must be linked first: nothing to judge"

@@ -96,8 +96,20 @@ fn write_artifact(
         writeln!(out, "  {}", visible(&line))?;
     }
     if artifact.libraries.is_empty() {
-        let nothing = (!compiles).then_some("no device code, nothing that links CUDA");
-        if let Some(why) = look(artifact).why_none().or(nothing) {
+        let unread = artifact.lock.as_ref().map_or(0, |lock| lock.unread());
+        if unread > 0 {
+            let packages = plural(unread, "package");
+            writeln!(
+                out,
+                "  nothing is said of the code of {packages}, of which no file was read"
+            )?;
+        }
+        let nothing =
+            (!compiles && unread == 0).then_some("no device code, nothing that links CUDA");
+        let why = look(artifact)
+            .why_none()
+            .filter(|_| artifact.lock.is_none());
+        if let Some(why) = why.or(nothing) {
             writeln!(out, "  {why}")?;
         }
     }

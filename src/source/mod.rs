@@ -288,8 +288,15 @@ pub fn open(spec: &SourceSpec, index: usize, options: &mut OpenOptions) -> Resul
 #[cfg(feature = "registry")]
 fn open_url(spec: &SourceSpec, index: usize, options: &mut OpenOptions) -> Result<Source, Error> {
     let at = Locator::root(index, shown(spec.path()));
-    let fetcher = options.fetcher(&at)?;
     let address = spec.address().unwrap_or_default();
+    if lock::is_named(&lock::file_name(address)) {
+        let message =
+            format!("`{at}` is called as lock files are, and these are read on this machine only");
+        return Err(
+            Error::new(ErrorKind::Usage, message).with_hint("download it, and name the file")
+        );
+    }
+    let fetcher = options.fetcher(&at)?;
     let file = fetcher.open(address, &Expected::default(), &options.limits)?;
     recognise_remote(file, at, &options.limits)
 }

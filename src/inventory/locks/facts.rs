@@ -58,6 +58,23 @@ impl LockFacts {
         parts.join(", ")
     }
 
+    /// Whether nothing in it is locked: all is decided at install, or it is a list without entries. (A project without
+    /// dependencies has a lock file all the same.)
+    pub fn installs_nothing(&self) -> bool {
+        let is_list = matches!(
+            self.kind,
+            LockKind::Requirements | LockKind::Explicit | LockKind::CondaEnvironment
+        );
+        let is_empty = self.packages.is_empty() && !self.is_for_others;
+        is_empty && (is_list || !self.unlocked.is_empty())
+    }
+
+    /// How many packages have a file, or could have one, that was not read.
+    pub fn unread(&self) -> u64 {
+        let unread = |package: &&LockedPackage| matches!(package.content, Content::NotRead(_));
+        self.packages.iter().filter(unread).count() as u64
+    }
+
     /// Whether all that is installed is listed, and every file of it was read. What is built at install is no file yet.
     pub fn is_read(&self) -> bool {
         let read = |package: &LockedPackage| !matches!(package.content, Content::NotRead(_));

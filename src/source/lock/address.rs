@@ -81,7 +81,7 @@ fn split_before(text: &str, c: char) -> (&str, &str) {
 
 /// The name of the file that an address or a path names, decoded: `torch-2.9.1+cu130-….whl`. What decodes to no
 /// plain name stays as it is.
-pub(super) fn file_name(address: &str) -> String {
+pub(crate) fn file_name(address: &str) -> String {
     let address = match address.split_once("://") {
         Some((_, behind)) => {
             let (address, _) = split_before(behind, '#');

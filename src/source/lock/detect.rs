@@ -43,6 +43,8 @@ pub fn detect(bytes: &[u8], file_name: &str) -> Result<Option<LockKind>, Error> 
     let text = text.as_ref();
     let found = by_content(text, file_name);
     match (named, found) {
+        // of these names only the shape is usual
+        (Some(LockKind::Requirements), Some(found)) => Ok(Some(found)),
         (Some(named), Some(found)) if named != found => {
             let message = format!(
                 "`{file_name}` is {}, not {}",
@@ -70,6 +72,10 @@ fn by_name(file_name: &str) -> Option<LockKind> {
         "pdm.lock" => LockKind::Pdm,
         "Pipfile.lock" => LockKind::Pipenv,
         "pylock.toml" => LockKind::Pylock,
+        "pixi.lock" => LockKind::Pixi,
+        "environment.yml" | "environment.yaml" => LockKind::CondaEnvironment,
+        _ if is_conda_lock(file_name) => LockKind::CondaLock,
+        _ if is_requirements(file_name) => LockKind::Requirements,
         _ => {
             // `pylock.NAME.toml`, of which the name has no dot
             let middle = file_name.strip_prefix("pylock.")?.strip_suffix(".toml")?;
@@ -77,6 +83,28 @@ fn by_name(file_name: &str) -> Option<LockKind> {
             return is_name.then_some(LockKind::Pylock);
         }
     })
+}
+
+/// `conda-lock.yml`, `gpu.conda-lock.yaml`.
+fn is_conda_lock(file_name: &str) -> bool {
+    let stem = file_name
+        .strip_suffix(".yml")
+        .or_else(|| file_name.strip_suffix(".yaml"));
+    stem.is_some_and(|stem| stem == "conda-lock" || stem.ends_with(".conda-lock"))
+}
+
+/// `requirements.txt`, `dev-requirements.in`, `constraints.txt`.
+fn is_requirements(file_name: &str) -> bool {
+    let name = file_name.to_ascii_lowercase();
+    let stem = name
+        .strip_suffix(".txt")
+        .or_else(|| name.strip_suffix(".in"));
+    stem.is_some_and(|stem| stem.contains("requirements") || stem.starts_with("constraints"))
+}
+
+/// Whether a file is called as lock files are.
+pub(crate) fn is_named(file_name: &str) -> bool {
+    by_name(file_name).is_some()
 }
 
 /// The text of a lock file of `kind`: UTF-8, and of requirements UTF-16 too, which PowerShell writes. Otherwise how many
@@ -174,6 +202,10 @@ fn is_key(text: &str) -> bool {
 fn is_readable_as(kind: LockKind, text: &str) -> bool {
     match kind {
         LockKind::Pipenv => serde_json::from_str::<serde::de::IgnoredAny>(text).is_err(),
+        LockKind::CondaLock | LockKind::Pixi | LockKind::CondaEnvironment => {
+            !text.trim().is_empty()
+        }
+        LockKind::Requirements => !text.trim().is_empty(),
         _ => toml::de::DeTable::parse(text).is_err() || toml_kind(text) == Some(kind),
     }
 }
@@ -207,6 +239,10 @@ fn not_such(file_name: &str, kind: LockKind) -> Error {
         LockKind::Pylock => "it lacks `lock-version`",
         LockKind::Poetry => "it lacks `lock-version` in `[metadata]`",
         LockKind::Pdm => "it lacks `lock_version` in `[metadata]`",
+        LockKind::CondaLock
+        | LockKind::Pixi
+        | LockKind::CondaEnvironment
+        | LockKind::Requirements => "it is empty",
         _ => "it lacks `_meta` with `pipfile-spec`",
     };
     let message = format!("`{file_name}` is no {}: {lacks}", kind.title());

@@ -38,9 +38,11 @@ mod toml;
 mod uv;
 mod yaml;
 
+pub(crate) use address::file_name;
 pub(crate) use address::percent_decoded;
 pub use address::without_secrets;
 pub use choose::{Candidate, Chosen, ChosenPython, PythonFrom, choose, choose_of_index};
+pub(crate) use detect::is_named;
 pub use detect::{detect, may_be_lock};
 pub use environment::{Environment, Libc, ParseLibcError, ParsePythonError, PythonVersion};
 pub use model::{

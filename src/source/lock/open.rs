@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Lock, LockKind, Locked, LockedFile, MOST_BYTES, Pick, detect, may_be_lock, read};
+use super::{
+    Lock, LockKind, Locked, LockedFile, MOST_BYTES, Pick, detect, is_named, may_be_lock, read,
+};
 use crate::archive::SharedBytes;
 use crate::limits::read_capped;
 use crate::source::{cannot_open, read_named};
@@ -43,12 +45,17 @@ impl LockFile {
             .read_at(&mut head, 0)
             .map_err(|error| cannot_open(path, error))?;
         let head = head.get(..len).unwrap_or_default();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if is_named(&name) {
+            return Self::open(path, bytes, at).map(Some);
+        }
         if bytes.len() > MOST_BYTES as u64 || !may_be_lock(head) {
             return Ok(None);
         }
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        match detect(&content(path, bytes)?, &name)? {
+        let text = content(path, bytes)?;
+        match detect(&text, &name)? {
             Some(_) => Self::open(path, bytes, at).map(Some),
+            None if is_plain(&name) && !is_ptx(&text) => Err(no_lock(at)),
             None => Ok(None),
         }
     }
@@ -91,6 +98,25 @@ impl LockFile {
         let dir = PathBuf::new();
         Ok(Self { lock, dir })
     }
+}
+
+/// Whether a file that is text is called as lists and settings are. No loader looks for device code in it.
+fn is_plain(file_name: &str) -> bool {
+    const ENDS: [&str; 7] = ["txt", "in", "lock", "toml", "yml", "yaml", "json"];
+    let end = file_name.rsplit('.').next().unwrap_or_default();
+    ENDS.iter().any(|known| end.eq_ignore_ascii_case(known))
+}
+
+fn is_ptx(text: &[u8]) -> bool {
+    memchr::memmem::find(text, b".version").is_some()
+        && memchr::memmem::find(text, b".target").is_some()
+}
+
+fn no_lock(at: &Locator) -> Error {
+    let message = format!("`{at}` is text, and no lock file of a kind that is read");
+    Error::new(ErrorKind::Input, message).with_hint(
+        "`lock:PATH` says what is wrong with it as a lock file, `file:PATH` judges it as any file; a saved inventory is given with `--inventory FILE`",
+    )
 }
 
 /// Whether what does not exist as a path asks for a package: `torch==2.9.1`, `torch[x]>=2`.
