@@ -171,7 +171,7 @@ fn an_environment_file_is_not_locked() {
         ],
         "{run:?}"
     );
-    assert_eq!(run.status, 0, "{run:?}");
+    assert_eq!(run.status, 2, "{run:?}");
 }
 
 #[test]
