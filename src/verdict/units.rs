@@ -22,9 +22,9 @@ pub(super) struct Unit<'u, 'l> {
 /// The package's own fatbins in a library, sorted by what they are for.
 #[derive(Debug)]
 pub(super) struct Units<'l> {
-    /// What can be loaded by itself.
+    /// What can be loaded by itself; where there is nothing but images to be linked outside fatbins, these.
     loadable: Vec<&'l FatbinClass>,
-    /// What is linked first.
+    /// The objects that are linked first.
     relocatable: Vec<&'l FatbinClass>,
     /// Whether a program or a library holds nothing but objects that no device link made loadable: one unit.
     never_linked: bool,
@@ -45,9 +45,15 @@ impl<'l> Units<'l> {
         // code to be linked has its say even without a kernel: what it holds is called by others
         let (relocatable, mut loadable): (Vec<_>, Vec<_>) =
             own.partition(|class| class.relocatable);
-        let never_linked =
-            library.format.is_linked() && loadable.is_empty() && !relocatable.is_empty();
+        // the driver links what lies in fatbins; of images outside them, whoever carries them picks the one to link
+        let (picked, relocatable): (Vec<_>, Vec<_>) =
+            relocatable.into_iter().partition(|class| class.bare);
+        let nothing_loads = library.format.is_linked() && loadable.is_empty();
+        let never_linked = nothing_loads && !relocatable.is_empty();
         loadable.retain(|class| counts(class));
+        if nothing_loads && !never_linked {
+            loadable = picked;
+        }
         // images outside fatbins decide only where there is nothing else, or something picks them
         if loadable.iter().any(|class| !class.bare) && !library.dispatches {
             loadable.retain(|class| !class.bare);

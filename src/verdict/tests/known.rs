@@ -83,6 +83,34 @@ fn a_known_side_library_never_denies_by_itself() {
     );
 }
 
+// The tables: the profiler in nvidia-cutlass-dsl-libs-base is for Hopper and newer; the rest compiles on the machine.
+#[test]
+fn a_profiler_without_code_for_a_gpu_only_warns() {
+    let dsl = |name: &str| {
+        let profiler = lib("nvidia_cutlass_dsl/dsl_packages/iket/libiket_cubin_info.so");
+        wheel(name, "4.8.0").with(profiler.bare("rel_sm_90", 1).bare("rel_sm_120", 1))
+    };
+    let (known, other) = (dsl("nvidia-cutlass-dsl-libs-base"), dsl("mine"));
+    assert_packages(&[
+        ("its GPU", &known, "H100", "R580", "pass"),
+        ("its GPU", &known, "RTX 5090", "R580", "pass"),
+        (
+            "an older GPU",
+            &known,
+            "A100",
+            "R580",
+            "pass arch-specific-only",
+        ),
+        (
+            "other package",
+            &other,
+            "A100",
+            "R580",
+            "fail no-kernel-image",
+        ),
+    ]);
+}
+
 // SEMANTICS.md: a family of siblings of which one is loaded passes when one member does.
 #[test]
 fn a_family_passes_when_one_member_does() {

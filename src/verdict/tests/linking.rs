@@ -227,3 +227,85 @@ fn without_control_records_the_fatbins_of_cubins_alone_are_linked() {
         ),
     ]);
 }
+
+// SEMANTICS.md: images to be linked that lie outside fatbins are picked one by one; libiket_cubin_info.so of
+// nvidia-cutlass-dsl-libs-base 4.8.0 holds one for each GPU, and nothing else.
+#[test]
+fn of_bare_images_to_be_linked_the_one_that_fits_is_enough() {
+    let each = || {
+        so().bare("rel_sm_90", 1)
+            .bare("rel_sm_100", 1)
+            .bare("rel_sm_120", 1)
+    };
+    assert_libraries(vec![
+        (each(), "H100", "R550", "pass"),
+        (each(), "B200", "R580", "pass"),
+        (each(), "RTX 5090", "R580", "pass"),
+        (each(), "A100", "R550", "fail no-kernel-image"),
+        // functions that others call are no kernels, and code all the same
+        (
+            so().bare("rel_sm_90+empty", 1),
+            "A100",
+            "R550",
+            "fail no-kernel-image",
+        ),
+        (so().bare("rel_lto_90", 2), "H100", "R550", "pass link-only"),
+        (
+            so().bare("rel_compute_80@8.0", 1).bare("rel_sm_100", 1),
+            "H100",
+            "R550",
+            "pass jit-only",
+        ),
+        // what is still to be linked by somebody cannot be judged
+        (
+            so().format(HostFormat::Ar).bare("rel_sm_80", 1),
+            "H100",
+            "R550",
+            "pass",
+        ),
+    ]);
+    let evaluation = check(&wheel("pkg", "1.0").with(each()), &on("A100", "R550"));
+    assert_eq!(
+        only(&evaluation, Code::NoKernelImage).message,
+        "no code for A100 (8.0): 0 of 3 device images can run"
+    );
+}
+
+// They decide only where there is nothing else, and the driver's own link (rule 2.12) knows nothing of them.
+#[test]
+fn bare_images_to_be_linked_neither_cure_nor_break_a_library_with_other_code() {
+    assert_libraries(vec![
+        (
+            so().fatbin("sm_80 sm_86", 1).bare("rel_sm_90", 5),
+            "H100",
+            "R550",
+            "fail no-kernel-image",
+        ),
+        (
+            so().bare("sm_80", 1).bare("rel_sm_90", 5),
+            "H100",
+            "R550",
+            "fail no-kernel-image",
+        ),
+        (
+            so().objects("rel_sm_80", 4).bare("rel_sm_90", 5),
+            "H100",
+            "R550",
+            "fail no-kernel-image",
+        ),
+        (
+            so().objects("rel_sm_90", 4).bare("rel_sm_100", 5),
+            "H100",
+            "R550",
+            "pass jit-only",
+        ),
+        (
+            so().objects("rel_sm_80 rel_compute_80@8.0", 4)
+                .linked("sm_80")
+                .bare("rel_sm_100", 1),
+            "H100",
+            "R550",
+            "pass jit-only",
+        ),
+    ]);
+}
