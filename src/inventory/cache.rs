@@ -1,23 +1,103 @@
 //! What was found in files, kept between runs by the hash of each file.
 //!
-//! An entry is an inventory of one artifact in its JSON form. Its name holds the hash of the file, and a hash of what
-//! else the result depends on: this version of smgate and its tables. An entry that cannot be read is none.
+//! An entry is an inventory of one artifact in its JSON form, beside what it is of. Its name holds the hash of the file,
+//! and a hash of what else the result depends on: the name of the file, this version of smgate and its tables. An entry
+//! that cannot be read, or is of something else than is asked for, is none.
+//!
+//! A lock file states a hash; whether the file has it is known only where all of it was read. What was found in such a
+//! file is so wherever it lies. What was found in parts of a file is said of its address alone: else a file with a false
+//! hash would speak for the one that has it.
 
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::run::hex;
 use super::{Artifact, Inventory, from_json, to_json};
-use crate::source::lock::Hash;
+use crate::source::lock::{Hash, without_secrets};
 use crate::source::read_named;
 use crate::tables::Tables;
 use crate::{Error, ErrorKind};
 
 /// The largest entry that is read or kept, in bytes.
 const ENTRY_MAX: u64 = 64 << 20;
+
+/// A file as a lock file states it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stated<'f> {
+    pub(super) hash: &'f Hash,
+    pub(super) name: &'f str,
+    /// Where it is, if that is known.
+    pub(super) address: Option<&'f str>,
+    /// Bytes, if that is known.
+    pub(super) size: Option<u64>,
+}
+
+/// What an entry is of.
+#[derive(Debug, Serialize, Deserialize)]
+struct EntryOf {
+    hash: String,
+    name: String,
+    /// The digest of the address, where the entry is of that alone.
+    address: Option<String>,
+    size: Option<u64>,
+    /// Whether all of the file was read and has the hash.
+    verified: bool,
+}
+
+impl EntryOf {
+    /// None for parts of a file that is nowhere.
+    fn new(file: Stated<'_>, verified: bool) -> Option<Self> {
+        let address = match file.address {
+            _ if verified => None,
+            Some(address) => Some(digest_of(address)),
+            None => return None,
+        };
+        Some(Self {
+            hash: file.hash.to_string(),
+            name: file.name.to_owned(),
+            address,
+            size: file.size,
+            verified,
+        })
+    }
+
+    /// Whether it is of what is asked for; a size that nobody states can be any.
+    fn answers(&self, asked: &Self) -> bool {
+        let of = |of: &Self| {
+            let Self {
+                hash,
+                name,
+                address,
+                verified,
+                ..
+            } = of;
+            (hash.clone(), name.clone(), address.clone(), *verified)
+        };
+        of(self) == of(asked) && (asked.size.is_none() || asked.size == self.size)
+    }
+}
+
+/// The digest of an address without its user: what stands behind `?` can say which file it is.
+fn digest_of(address: &str) -> String {
+    let query = address.split_once('?').map_or("", |(_, query)| query);
+    let mut sum = Sha256::new();
+    sum.update(without_secrets(address));
+    sum.update([0]);
+    sum.update(query);
+    hex(&sum.finalize())
+}
+
+/// An entry as it is written.
+#[derive(Debug, Serialize, Deserialize)]
+struct Entry {
+    of: EntryOf,
+    /// An inventory in its JSON form.
+    inventory: String,
+}
 
 /// A directory of kept results.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,35 +116,57 @@ impl Cache {
         &self.dir
     }
 
-    /// What was found in the file with this hash.
-    pub(super) fn load(&self, hash: &Hash, kernels: bool, tables: &Tables) -> Option<Artifact> {
-        let path = self.path(hash, kernels, tables)?;
-        let bytes = read_named(&path, ENTRY_MAX, ErrorKind::Data).ok()?;
-        let text = String::from_utf8(bytes).ok()?;
-        let inventory = from_json("the cache", &text).ok()?;
-        let mut artifacts = inventory.artifacts;
+    /// What was found in a file, and whether all of it was read and has its hash.
+    pub(super) fn load(
+        &self,
+        file: Stated<'_>,
+        kernels: bool,
+        tables: &Tables,
+    ) -> Option<(Artifact, bool)> {
+        let of = [true, false]
+            .into_iter()
+            .filter_map(|verified| EntryOf::new(file, verified));
+        of.filter_map(|of| Some((self.entry(&of, kernels, tables)?, of.verified)))
+            .next()
+    }
+
+    fn entry(&self, of: &EntryOf, kernels: bool, tables: &Tables) -> Option<Artifact> {
+        let bytes =
+            read_named(&self.path(of, kernels, tables)?, ENTRY_MAX, ErrorKind::Data).ok()?;
+        let entry: Entry = serde_json::from_slice(&bytes).ok()?;
+        if !entry.of.answers(of) {
+            return None;
+        }
+        let mut artifacts = from_json("the cache", &entry.inventory).ok()?.artifacts;
         artifacts.pop().filter(|_| artifacts.is_empty())
     }
 
-    /// Whether there is an entry for the file with this hash; it may turn out to be none.
-    pub(super) fn holds(&self, hash: &Hash, kernels: bool, tables: &Tables) -> bool {
-        let path = self.path(hash, kernels, tables);
-        path.is_some_and(|path| path.is_file())
-    }
-
-    /// Keeps what was found in the file with this hash. That it cannot be kept is no failure.
-    pub(super) fn store(&self, hash: &Hash, kernels: bool, tables: &Tables, artifact: Artifact) {
-        let Some(path) = self.path(hash, kernels, tables) else {
+    /// Keeps what was found in a file, all of which was read where its hash is `verified`. That it cannot be kept is
+    /// no failure.
+    pub(super) fn store(
+        &self,
+        file: Stated<'_>,
+        verified: bool,
+        kernels: bool,
+        tables: &Tables,
+        artifact: Artifact,
+    ) {
+        let Some(of) = EntryOf::new(file, verified) else {
+            return;
+        };
+        let Some(path) = self.path(&of, kernels, tables) else {
             return;
         };
         let inventory = Inventory {
             artifacts: vec![artifact],
             tables: Some(tables.origin()),
         };
-        if let Ok(json) = to_json(&inventory)
-            && json.len() as u64 <= ENTRY_MAX
-        {
-            let _only_slower = self.write(&path, json.as_bytes());
+        let entry = to_json(&inventory).ok().and_then(|inventory| {
+            let entry = Entry { of, inventory };
+            serde_json::to_vec(&entry).ok()
+        });
+        if let Some(json) = entry.filter(|json| json.len() as u64 <= ENTRY_MAX) {
+            let _only_slower = self.write(&path, &json);
         }
     }
 
@@ -78,19 +180,28 @@ impl Cache {
     }
 
     /// The entry of a file; none for hashes that can be forged.
-    fn path(&self, hash: &Hash, kernels: bool, tables: &Tables) -> Option<PathBuf> {
-        if !matches!(hash.algorithm.as_str(), "sha256" | "sha384" | "sha512") {
+    fn path(&self, of: &EntryOf, kernels: bool, tables: &Tables) -> Option<PathBuf> {
+        let (algorithm, hex_of_file) = of.hash.split_once(':')?;
+        if !matches!(algorithm, "sha256" | "sha384" | "sha512") {
             return None;
         }
         let mut rest = Sha256::new();
-        for part in [env!("CARGO_PKG_VERSION"), super::SCHEMA, tables.digest()] {
+        let address = of.address.as_deref().unwrap_or_default();
+        let depends = [
+            env!("CARGO_PKG_VERSION"),
+            super::SCHEMA,
+            tables.digest(),
+            &of.name,
+            address,
+        ];
+        for part in depends {
             rest.update(part.as_bytes());
             rest.update([0]);
         }
         rest.update([u8::from(kernels)]);
         let rest = hex(&rest.finalize());
         let rest = rest.get(..16)?;
-        Some(self.dir.join(format!("{}-{rest}.json", hash.hex)))
+        Some(self.dir.join(format!("{hex_of_file}-{rest}.json")))
     }
 
     /// How many results are kept, and how many bytes they take.

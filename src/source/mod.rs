@@ -30,6 +30,7 @@ pub mod remote;
 #[cfg(feature = "registry")]
 mod secret;
 mod spec;
+pub(crate) mod sum;
 pub mod wheel;
 
 use std::fs;

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use super::facts::{Content, NotRead};
+use super::facts::{Content, LockedPackage, NotRead};
 use super::files::PlannedLock;
-use super::read::{Outcome, Reach};
+use super::read::{Outcome, Reach, stated};
 use crate::archive::Fault;
 use crate::inventory::draft::Draft;
 use crate::inventory::{Artifact, ArtifactKind, HashCheck, Library, Manager, Package, Provided};
 use crate::locator::Locator;
 use crate::problem::{Extent, Problem, ProblemKind};
 use crate::source::lock::{Hash, PickStatus, without_secrets};
-use crate::source::wheel::Installed;
+use crate::source::wheel::{Installed, same_name, same_version};
 use crate::tables::Tables;
 
 /// A file that was read, or why not.
@@ -20,45 +20,82 @@ pub(in crate::inventory) struct FileRead {
     pub(super) outcome: Outcome,
     /// What is in it.
     pub(super) artifact: Artifact,
+    /// The hash of the lock file that it has, where all of it was read.
+    verified: Option<Hash>,
 }
 
 impl FileRead {
     /// What became of a file, with what was found in it. Its hash is compared where the whole was read.
     pub(in crate::inventory) fn new(mut outcome: Outcome, found: Artifact, at: &Locator) -> Self {
-        let mut artifact = match outcome.kept.take() {
-            Some(kept) => Artifact {
-                // nothing was fetched now
-                fetched: None,
-                ..kept
-            },
-            None => found,
+        let (mut artifact, was_verified) = match outcome.kept.take() {
+            // nothing was fetched now
+            Some((kept, verified)) => (
+                Artifact {
+                    fetched: None,
+                    ..kept
+                },
+                verified,
+            ),
+            None => (found, false),
         };
-        let expected = outcome.file.as_ref().and_then(|file| file.hash.as_ref());
-        let read = artifact.sha256.as_ref().map(|hex| Hash {
-            algorithm: "sha256".to_owned(),
-            hex: hex.clone(),
-        });
-        if let (Some(expected), Some(read)) = (expected, read)
-            && expected.algorithm == read.algorithm
-            && outcome.content == Content::Read
-        {
-            if *expected == read {
-                outcome.content = Content::Verified;
-            } else {
-                let detail = format!("its hash is {read}, and the lock file says {expected}");
-                let fault = Fault::new(ProblemKind::ChecksumMismatch, detail);
-                artifact
-                    .problems
-                    .push(fault.at(at.clone(), Extent::Artifact));
-                artifact.problems.sort();
+        let mut verified = None;
+        if outcome.content == Content::Read {
+            match compared(&outcome, &artifact, was_verified) {
+                Ok(hash) => verified = hash,
+                Err(fault) => {
+                    let problem = fault.at(at.clone(), Extent::Artifact);
+                    artifact.problems.push(problem);
+                    artifact.problems.sort();
+                }
             }
         }
-        let check = artifact.fetched.as_ref().map(|fetched| fetched.verified);
-        if check == Some(HashCheck::Yes) {
+        if verified.is_some() {
             outcome.content = Content::Verified;
         }
-        Self { outcome, artifact }
+        Self {
+            outcome,
+            artifact,
+            verified,
+        }
     }
+}
+
+/// Which of the hashes that are allowed the file has; none where that is not known, or said to be wrong already.
+fn compared(
+    outcome: &Outcome,
+    artifact: &Artifact,
+    was_verified: bool,
+) -> Result<Option<Hash>, Fault> {
+    let mut has = outcome.sums.clone();
+    has.extend(artifact.sha256.as_ref().map(|hex| Hash {
+        algorithm: "sha256".to_owned(),
+        hex: hex.clone(),
+    }));
+    let stated = outcome.file.as_ref().and_then(|file| file.hash.clone());
+    has.extend(stated.filter(|_| was_verified));
+    let allowed = outcome.allowed();
+    if let Some(fetched) = &artifact.fetched {
+        let stated = || fetched.hash.as_deref().and_then(Hash::parse);
+        match fetched.verified {
+            HashCheck::No => return Ok(None),
+            HashCheck::Yes if allowed.is_empty() => return Ok(stated()),
+            HashCheck::Yes => has.extend(stated()),
+            _ => {}
+        }
+    }
+    if let Some(right) = allowed.iter().find(|hash| has.contains(hash)) {
+        return Ok(Some(right.clone()));
+    }
+    let of_kind = |hash: &&Hash| allowed.iter().any(|one| one.algorithm == hash.algorithm);
+    let Some(other) = has.iter().find(of_kind) else {
+        return Ok(None);
+    };
+    let allowed: Vec<String> = allowed.iter().map(Hash::to_string).collect();
+    let detail = format!(
+        "its hash is {other}, and the lock file says {}",
+        allowed.join(" or ")
+    );
+    Err(Fault::new(ProblemKind::ChecksumMismatch, detail))
 }
 
 impl FileRead {
@@ -70,19 +107,42 @@ impl FileRead {
 
     /// Keeps what was found for other runs, where all of it could be read.
     pub(in crate::inventory) fn keep(&self, reach: Reach<'_>, kernels: bool, tables: &Tables) {
-        let hash = self
-            .outcome
-            .file
-            .as_ref()
-            .and_then(|file| file.hash.as_ref());
-        let fresh = self.artifact.fetched.is_some() && self.outcome.content.is_known();
-        if let (Some(cache), Some(hash)) = (reach.cache, hash)
-            && fresh
+        let (Some(cache), Some(file), Some(fetched)) =
+            (reach.cache, &self.outcome.file, &self.artifact.fetched)
+        else {
+            return;
+        };
+        if let Some(stated) = stated(file, Some(fetched.size))
+            && self.outcome.content.is_known()
             && self.artifact.problems.is_empty()
         {
-            cache.store(hash, kernels, tables, self.artifact.clone());
+            let verified = self.verified == file.hash;
+            cache.store(stated, verified, kernels, tables, self.artifact.clone());
         }
     }
+}
+
+/// What a package says of itself, where it is not what the lock file says.
+fn belied(locked: &LockedPackage, found: &Artifact) -> Option<Fault> {
+    if !matches!(found.kind, ArtifactKind::Wheel | ArtifactKind::Conda) {
+        return None;
+    }
+    let name = found.name.as_deref()?;
+    if !same_name(name, &locked.name) {
+        let detail = format!(
+            "it is the package `{name}`, and the lock file says `{}`",
+            locked.name
+        );
+        return Some(Fault::new(ProblemKind::MalformedMetadata, detail));
+    }
+    let (has, says) = (found.version.as_deref()?, locked.version.as_deref()?);
+    // `==2.9.1` takes `2.9.1+cu128`
+    let public = has.split_once('+').map_or(has, |(public, _)| public);
+    if same_version(has, says) || same_version(public, says) {
+        return None;
+    }
+    let detail = format!("it is version `{has}` of `{name}`, and the lock file says `{says}`");
+    Some(Fault::new(ProblemKind::MalformedMetadata, detail))
 }
 
 /// The artifact of a planned lock file. `files` are those of the run, by number.
@@ -99,10 +159,21 @@ pub(in crate::inventory) fn assemble(planned: PlannedLock, files: &[Option<FileR
     for (locked, number) in facts.packages.iter_mut().zip(numbers) {
         let read = number.and_then(|number| files.get(number)?.as_ref());
         if let Some(read) = read {
-            locked.status = read.outcome.status;
+            if let Some(fault) = belied(locked, &read.artifact) {
+                let name = read.outcome.file.as_ref().map_or(&locked.name, |f| &f.name);
+                all.insert(fault.at(at.member(&name.as_str().into()), Extent::Artifact));
+            }
+            if locked.status == PickStatus::AskIndex {
+                locked.status = read.outcome.status;
+                locked.version.clone_from(&read.outcome.version);
+            }
             locked.file.clone_from(&read.outcome.file);
             locked.content = read.outcome.content;
-            locked.version.clone_from(&read.outcome.version);
+            if let Some(file) = &mut locked.file {
+                // one of several that are allowed
+                let one = read.verified.as_ref().or(read.outcome.hashes.first());
+                file.hash = file.hash.take().or(one.cloned());
+            }
             if locked.version.is_none() {
                 locked.version.clone_from(&read.artifact.version);
             }

@@ -1,10 +1,11 @@
 //! The files of a run that lock files name: one that several environments or lock files get is read once.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::facts::{Content, LockFacts, LockedPackage};
+use super::read::local;
 use crate::inventory::ArtifactKind;
 use crate::inventory::draft::Draft;
 use crate::locator::Locator;
@@ -24,15 +25,25 @@ pub(in crate::inventory) struct Wanted {
     pub(super) lock: Arc<Lock>,
 }
 
-/// What makes two packages of lock files one thing to read.
+/// What makes two packages of lock files one thing to read: what is said of a file that one states can be false of the
+/// file that another does.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Key {
-    /// Files of one hash and name.
-    Hash(String, String),
-    /// A file by its address or path, below the directory of the lock file.
-    Address(PathBuf, String),
+    /// A file by its name, the hashes that it may have, its size, and where it is.
+    File(String, Vec<String>, Option<u64>, Place),
     /// What an index has for an environment.
-    Asked(String, Option<String>, Option<String>, Vec<String>, String),
+    Asked(String, Option<String>, Vec<String>, Place, String),
+}
+
+/// Where a file is.
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum Place {
+    /// On this machine.
+    Path(PathBuf),
+    /// On a server.
+    Address(String),
+    /// At an index, if one is named for the package, and with what the lock file says of indexes.
+    Index(Option<String>, String),
 }
 
 /// The files of a run.
@@ -118,7 +129,7 @@ impl Files {
         dir: &Arc<PathBuf>,
         environment: &Arc<Environment>,
     ) -> Option<usize> {
-        let key = key_of(&pick, dir, environment)?;
+        let key = key_of(&pick, lock, dir, environment)?;
         let next = self.list.len();
         let number = *self.numbers.entry(key).or_insert(next);
         if number == next {
@@ -135,23 +146,47 @@ impl Files {
     }
 }
 
-fn key_of(pick: &Pick, dir: &Arc<PathBuf>, environment: &Environment) -> Option<Key> {
-    let asked = || {
-        let hashes = pick.hashes.iter().map(Hash::to_string).collect();
-        let environment = format!("{environment:?}");
-        let (version, index) = (pick.version.clone(), pick.index.clone());
-        Key::Asked(pick.name.clone(), version, index, hashes, environment)
+fn key_of(pick: &Pick, lock: &Lock, dir: &Path, environment: &Environment) -> Option<Key> {
+    let index = || {
+        let said = format!(
+            "{:?} {} {:?}",
+            lock.indexes, lock.has_main_index, lock.options
+        );
+        Place::Index(pick.index.clone(), said)
     };
+    let hashes = pick.hashes.iter().map(Hash::to_string);
     match (pick.status, &pick.file) {
-        (PickStatus::AskIndex, _) => Some(asked()),
+        (PickStatus::AskIndex, _) => {
+            let environment = format!("{environment:?}");
+            let version = pick.version.clone();
+            let hashes = hashes.collect();
+            Some(Key::Asked(
+                pick.name.clone(),
+                version,
+                hashes,
+                index(),
+                environment,
+            ))
+        }
         (
             PickStatus::Wheel | PickStatus::Conda | PickStatus::Url | PickStatus::File,
             Some(file),
-        ) => Some(match (&file.hash, &file.url) {
-            (Some(hash), _) => Key::Hash(hash.to_string(), file.name.clone()),
-            (None, Some(url)) => Key::Address(dir.to_path_buf(), url.clone()),
-            (None, None) => asked(),
-        }),
+        ) => {
+            let place = match &file.url {
+                None => index(),
+                Some(url) => match local(url, dir) {
+                    Some(path) => Place::Path(path),
+                    None => Place::Address(url.clone()),
+                },
+            };
+            let hashes = hashes.chain(file.hash.iter().map(Hash::to_string));
+            Some(Key::File(
+                file.name.clone(),
+                hashes.collect(),
+                file.size,
+                place,
+            ))
+        }
         _ => None,
     }
 }

@@ -1,5 +1,6 @@
 //! From a package of a lock file to its opened file.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::facts::{Content, NotRead};
@@ -7,11 +8,12 @@ use super::files::Wanted;
 use crate::Error;
 use crate::archive::{Fault, SharedBytes};
 use crate::inventory::Artifact;
-use crate::inventory::cache::Cache;
+use crate::inventory::cache::{Cache, Stated};
 use crate::inventory::leaf::Means;
 use crate::locator::Locator;
 use crate::problem::{Extent, Problem, ProblemKind};
-use crate::source::lock::{self, PickStatus, PickedFile};
+use crate::source::lock::{self, Hash, PickStatus, PickedFile};
+use crate::source::sum::Sum;
 use crate::source::{self, Fetch, Source};
 
 /// How files of lock files are reached.
@@ -29,8 +31,12 @@ pub(in crate::inventory) struct Outcome {
     pub(super) version: Option<String>,
     pub(super) file: Option<PickedFile>,
     pub(super) content: Content,
-    /// What an earlier run found in it.
-    pub(super) kept: Option<Artifact>,
+    /// What an earlier run found in it, and whether all of it was read and has its hash.
+    pub(super) kept: Option<(Artifact, bool)>,
+    /// Hashes of which it must have one; empty where there is none but that of `file`.
+    pub(super) hashes: Vec<Hash>,
+    /// Its hashes but for the SHA-256, where all of it is there.
+    pub(super) sums: Vec<Hash>,
 }
 
 impl Outcome {
@@ -41,7 +47,33 @@ impl Outcome {
             file: wanted.pick.file.clone(),
             content: Content::None,
             kept: None,
+            hashes: wanted.pick.hashes.clone(),
+            sums: Vec::new(),
         }
+    }
+
+    /// Hashes of which the file must have one.
+    pub(super) fn allowed(&self) -> &[Hash] {
+        let of_file = self.file.as_ref().and_then(|file| file.hash.as_ref());
+        match of_file {
+            Some(hash) if self.hashes.is_empty() => std::slice::from_ref(hash),
+            _ => &self.hashes,
+        }
+    }
+
+    /// Takes what an earlier run found. What lies on this machine is read each time.
+    fn take_kept(&mut self, reach: Reach<'_>, means: &Means<'_>) -> bool {
+        let Some(file) = &self.file else {
+            return false;
+        };
+        let (Some(cache), Some(stated)) = (reach.cache, stated(file, file.size)) else {
+            return false;
+        };
+        if stated.address.is_some_and(is_local) {
+            return false;
+        }
+        self.kept = cache.load(stated, means.kernels, means.tables);
+        self.kept.is_some()
     }
 
     fn not_read(mut self, why: NotRead) -> Self {
@@ -57,7 +89,12 @@ pub(in crate::inventory) fn open(
     means: &Means<'_>,
 ) -> (Outcome, Option<Source>, Vec<Problem>) {
     let mut outcome = Outcome::of(wanted);
-    match resolve(wanted, reach, means, &mut outcome) {
+    // what an index would be asked for may be known
+    if outcome.status != PickStatus::AskIndex && outcome.take_kept(reach, means) {
+        outcome.content = Content::Read;
+        return (outcome, None, Vec::new());
+    }
+    match resolve(wanted, reach, &mut outcome) {
         Ok(true) => {}
         Ok(false) => return (outcome, None, Vec::new()),
         Err(problem) => return (outcome.not_read(NotRead::Failed), None, vec![problem]),
@@ -65,15 +102,13 @@ pub(in crate::inventory) fn open(
     let Some(file) = outcome.file.clone() else {
         return (outcome, None, Vec::new());
     };
-    if let (Some(cache), Some(hash)) = (reach.cache, &file.hash)
-        && let Some(artifact) = cache.load(hash, means.kernels, means.tables)
-    {
+    if outcome.file != wanted.pick.file && outcome.take_kept(reach, means) {
         outcome.content = Content::Read;
-        outcome.kept = Some(artifact);
         return (outcome, None, Vec::new());
     }
     match source_of(&file, wanted, reach, means) {
         Ok(Some(source)) => {
+            outcome.sums = sums(&source, outcome.allowed());
             outcome.content = Content::Read;
             (outcome, Some(source), Vec::new())
         }
@@ -84,22 +119,11 @@ pub(in crate::inventory) fn open(
 
 /// Asks the index for what the lock file does not say: which file, or where it is. False where there is no file, or
 /// none that may be asked for.
-fn resolve(
-    wanted: &Wanted,
-    reach: Reach<'_>,
-    means: &Means<'_>,
-    outcome: &mut Outcome,
-) -> Result<bool, Problem> {
+fn resolve(wanted: &Wanted, reach: Reach<'_>, outcome: &mut Outcome) -> Result<bool, Problem> {
     let pick = &wanted.pick;
     let ask = pick.status == PickStatus::AskIndex;
     let address = pick.file.as_ref().and_then(|file| file.url.as_ref());
     if !ask && address.is_some() {
-        return Ok(true);
-    }
-    let known = pick.file.as_ref().and_then(|file| file.hash.as_ref());
-    if let (Some(cache), Some(hash), false) = (reach.cache, known, ask)
-        && cache.holds(hash, means.kernels, means.tables)
-    {
         return Ok(true);
     }
     let Some(fetch) = reach.fetch else {
@@ -114,6 +138,10 @@ fn resolve(
         outcome.status = chosen.status;
         outcome.version = chosen.version;
         outcome.file = chosen.file;
+        // of an index that states no hash, or one of another kind, that of the lock file is expected
+        if let (Some(file), [only]) = (&mut outcome.file, pick.hashes.as_slice()) {
+            file.hash = Some(only.clone());
+        }
         return Ok(outcome.status == PickStatus::Wheel);
     }
     let Some(file) = outcome.file.as_mut() else {
@@ -170,8 +198,46 @@ fn in_full(error: &Error) -> String {
     }
 }
 
+/// A file as the cache knows it; none where no hash is stated.
+pub(super) fn stated(file: &PickedFile, size: Option<u64>) -> Option<Stated<'_>> {
+    Some(Stated {
+        hash: file.hash.as_ref()?,
+        name: &file.name,
+        address: file.url.as_deref(),
+        size,
+    })
+}
+
+/// The hashes of a file, of those kinds that are `allowed`, where all of it is there. Its SHA-256 is taken with what is
+/// read of it.
+fn sums(source: &Source, allowed: &[Hash]) -> Vec<Hash> {
+    let bytes = match source {
+        Source::Wheel(wheel) => &wheel.bytes,
+        Source::Conda(conda) => &conda.bytes,
+        Source::Sdist(sdist) => &sdist.bytes,
+        Source::File(file) => &file.bytes,
+        #[cfg(feature = "registry")]
+        Source::Remote { source, .. } => return sums(source, allowed),
+        _ => return Vec::new(),
+    };
+    if bytes.is_fetched() {
+        return Vec::new();
+    }
+    let kinds: BTreeSet<&str> = allowed.iter().map(|hash| hash.algorithm.as_str()).collect();
+    let kinds = kinds.into_iter().filter(|kind| *kind != "sha256");
+    // whoever reads the same bytes as members reports where they cannot be read
+    kinds
+        .filter_map(|kind| Sum::of(kind)?.of_all(bytes.cursor()).ok())
+        .collect()
+}
+
+/// Whether an address is one of this machine.
+fn is_local(address: &str) -> bool {
+    address.starts_with("file://") || !address.contains("://")
+}
+
 /// The path of an address that is a file of this machine, below the directory of the lock file.
-fn local(address: &str, dir: &Path) -> Option<PathBuf> {
+pub(super) fn local(address: &str, dir: &Path) -> Option<PathBuf> {
     if let Some(rest) = address.strip_prefix("file://") {
         let rest = rest.strip_prefix("localhost").unwrap_or(rest);
         let path = lock::percent_decoded(rest);
@@ -181,7 +247,7 @@ fn local(address: &str, dir: &Path) -> Option<PathBuf> {
             .filter(|path| cfg!(windows) && matches!(path.as_bytes(), [_, b':', ..]));
         return Some(drive.unwrap_or(&path).into());
     }
-    (!address.contains("://")).then(|| dir.join(address))
+    is_local(address).then(|| dir.join(address))
 }
 
 fn problem(at: &Locator, kind: ProblemKind, detail: String) -> Problem {

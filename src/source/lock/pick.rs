@@ -16,7 +16,7 @@ pub struct Pick {
     pub status: PickStatus,
     /// The file, where it is known.
     pub file: Option<PickedFile>,
-    /// Where only the index knows the file: hashes of which it must have one; empty where the lock has none.
+    /// Hashes of the package, of which its file must have one; empty where the lock gives none but that of the file.
     pub hashes: Vec<Hash>,
     /// The address of the index, where the lock says.
     pub index: Option<String>,

@@ -3,13 +3,13 @@
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use super::hash::Sum;
 use super::refusal::Refusal;
 use super::slots::Slot;
 use super::{Remote, Verified};
 use crate::ProblemKind;
 use crate::archive::Fault;
 use crate::source::http::{Patience, Response, bounded, content_range};
+use crate::source::sum::Sum;
 
 /// Bytes of an answer that are passed over at a time.
 const WASTE: usize = 16 << 10;

@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::hash::Sum;
 use super::refusal::Refusal;
 use crate::archive::{Fault, SharedBytes};
 use crate::source::lock::Hash;
+use crate::source::sum::Sum;
 use crate::{Extent, Locator, Problem, ProblemKind};
 
 /// Whether the hash of a file is the one that is stated.

@@ -9,7 +9,6 @@
 
 mod body;
 mod file;
-mod hash;
 mod refusal;
 mod slots;
 #[cfg(test)]
@@ -30,6 +29,7 @@ use super::http::{Address, Http, HttpError, HttpErrorKind, Request, Response, co
 use super::lock::Hash;
 use super::oci::Access;
 use super::secret::Secret;
+use super::sum::Sum;
 use crate::Error;
 use crate::archive::{Fault, Ranges, SharedBytes, spool};
 use crate::limits::{Limits, read_capped};
@@ -144,7 +144,7 @@ impl Fetcher {
 
 /// `sha256=…` as it stands behind `#`.
 fn named_hash(field: &str) -> Option<Hash> {
-    Hash::parse(field).filter(|hash| hash::Sum::of(&hash.algorithm).is_some())
+    Hash::parse(field).filter(|hash| Sum::of(&hash.algorithm).is_some())
 }
 
 impl Remote {

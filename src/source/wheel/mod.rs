@@ -23,8 +23,7 @@ pub use record::Record;
 pub use tags::Platforms;
 pub use version::normal_name;
 
-use self::version::same_name;
-pub(crate) use self::version::same_version;
+pub(crate) use self::version::{same_name, same_version};
 use super::bounded::read_metadata;
 use crate::archive::{Fault, MemberKind, SharedBytes, Zip, ZipMember};
 use crate::limits::{Budget, Limits};

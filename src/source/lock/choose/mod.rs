@@ -113,18 +113,13 @@ fn pick(scope: &Scope<'_>, package: &Locked) -> Option<Pick> {
         Origin::File(_) => of_its_own(scope, package, PickStatus::File),
         Origin::Index => of_index(scope, package),
     };
-    let asks = status == PickStatus::AskIndex;
     Some(Pick {
         name: package.name.clone(),
         version: package.version.clone(),
         line: package.line,
         status,
         file: file.map(PickedFile::from),
-        hashes: if asks {
-            package.hashes.clone()
-        } else {
-            Vec::new()
-        },
+        hashes: package.hashes.clone(),
         index: package.index.clone(),
     })
 }

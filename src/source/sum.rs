@@ -1,14 +1,15 @@
 //! Hashes of files, taken while they pass.
 
 use std::fmt::Write as _;
+use std::io::{self, Read};
 
 use md5::Md5;
 use sha2::{Digest, Sha256, Sha384, Sha512};
 
-use crate::source::lock::Hash;
+use super::lock::Hash;
 
 /// A hash on the way.
-pub(super) enum Sum {
+pub(crate) enum Sum {
     Sha256(Sha256),
     Sha384(Sha384),
     Sha512(Sha512),
@@ -17,7 +18,7 @@ pub(super) enum Sum {
 
 impl Sum {
     /// Begins the hash that lock files call `algorithm`; nothing for one that is not taken here.
-    pub(super) fn of(algorithm: &str) -> Option<Self> {
+    pub(crate) fn of(algorithm: &str) -> Option<Self> {
         Some(match algorithm {
             "sha256" => Self::Sha256(Sha256::new()),
             "sha384" => Self::Sha384(Sha384::new()),
@@ -27,7 +28,7 @@ impl Sum {
         })
     }
 
-    pub(super) fn update(&mut self, bytes: &[u8]) {
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
         match self {
             Self::Sha256(sum) => sum.update(bytes),
             Self::Sha384(sum) => sum.update(bytes),
@@ -36,7 +37,20 @@ impl Sum {
         }
     }
 
-    pub(super) fn finish(self) -> Hash {
+    /// The hash of all that `reader` gives.
+    pub(crate) fn of_all(mut self, mut reader: impl Read) -> io::Result<Hash> {
+        let mut buffer = vec![0; 64 << 10];
+        loop {
+            match reader.read(&mut buffer) {
+                Ok(0) => return Ok(self.finish()),
+                Ok(n) => self.update(buffer.get(..n).unwrap_or_default()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    pub(crate) fn finish(self) -> Hash {
         fn of<D: Digest>(algorithm: &str, sum: D) -> Hash {
             let mut digits = String::new();
             for byte in &sum.finalize() {
