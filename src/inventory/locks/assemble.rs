@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 
 use super::facts::{Content, NotRead};
 use super::files::PlannedLock;
-use super::read::{Outcome, Reach};
+use super::read::{Outcome, Reach, fits};
 use crate::archive::Fault;
 use crate::inventory::draft::Draft;
-use crate::inventory::{Artifact, ArtifactKind, HashCheck, Library, Manager, Package, Provided};
+use crate::inventory::{
+    Artifact, ArtifactKind, HashCheck, Library, Manager, Package, Provided, Seen,
+};
 use crate::locator::Locator;
 use crate::problem::{Extent, Problem, ProblemKind};
 use crate::source::lock::{Hash, PickStatus, without_secrets};
@@ -57,11 +59,18 @@ impl FileRead {
         if check == Some(HashCheck::Yes) {
             outcome.content = Content::Verified;
         }
+        if outcome.content.is_known()
+            && artifact.problems.is_empty()
+            && let Some(detail) = unopened(&outcome, &artifact)
+        {
+            let fault = Fault::new(ProblemKind::NotAnArchive, detail);
+            artifact
+                .problems
+                .push(fault.at(at.clone(), Extent::Artifact));
+        }
         Self { outcome, artifact }
     }
-}
 
-impl FileRead {
     /// Bytes that were asked of servers.
     fn fetched(&self) -> u64 {
         let fetched = self.artifact.fetched.as_ref();
@@ -82,6 +91,35 @@ impl FileRead {
         {
             cache.store(hash, kernels, tables, self.artifact.clone());
         }
+    }
+}
+
+/// Why nothing is known of a locked file in which nothing is wrong: no installer takes it for what the lock file says,
+/// or it is no package, and no archive that is opened.
+fn unopened(outcome: &Outcome, artifact: &Artifact) -> Option<&'static str> {
+    if !fits(outcome.said(), artifact.kind) {
+        return Some("it is not the kind of package that the lock file says");
+    }
+    let Seen {
+        files,
+        unopened,
+        left_out,
+        with_device_code,
+    } = artifact.seen;
+    match artifact.kind {
+        // beside other files of a package such data is common
+        ArtifactKind::Wheel | ArtifactKind::Conda => {
+            (files > 0 && files == unopened && left_out == 0)
+                .then_some("nothing in it could be opened")
+        }
+        ArtifactKind::File if unopened > 0 => {
+            Some("it is or holds a compressed archive of a kind that is not opened")
+        }
+        // an archive is a file, and each of its members another
+        ArtifactKind::File if files <= 1 && with_device_code == 0 && left_out == 0 => {
+            Some("it is neither a package nor an archive of one")
+        }
+        _ => None,
     }
 }
 

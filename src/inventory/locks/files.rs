@@ -27,10 +27,10 @@ pub(in crate::inventory) struct Wanted {
 /// What makes two packages of lock files one thing to read.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Key {
-    /// Files of one hash and name.
-    Hash(String, String),
+    /// Files of one hash and name, which installers take for the same.
+    Hash(PickStatus, String, String),
     /// A file by its address or path, below the directory of the lock file.
-    Address(PathBuf, String),
+    Address(PickStatus, PathBuf, String),
     /// What an index has for an environment.
     Asked(String, Option<String>, Option<String>, Vec<String>, String),
 }
@@ -148,8 +148,8 @@ fn key_of(pick: &Pick, dir: &Arc<PathBuf>, environment: &Environment) -> Option<
             PickStatus::Wheel | PickStatus::Conda | PickStatus::Url | PickStatus::File,
             Some(file),
         ) => Some(match (&file.hash, &file.url) {
-            (Some(hash), _) => Key::Hash(hash.to_string(), file.name.clone()),
-            (None, Some(url)) => Key::Address(dir.to_path_buf(), url.clone()),
+            (Some(hash), _) => Key::Hash(pick.status, hash.to_string(), file.name.clone()),
+            (None, Some(url)) => Key::Address(pick.status, dir.to_path_buf(), url.clone()),
             (None, None) => asked(),
         }),
         _ => None,

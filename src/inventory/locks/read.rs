@@ -6,13 +6,13 @@ use super::facts::{Content, NotRead};
 use super::files::Wanted;
 use crate::Error;
 use crate::archive::{Fault, SharedBytes};
-use crate::inventory::Artifact;
 use crate::inventory::cache::Cache;
 use crate::inventory::leaf::Means;
+use crate::inventory::{Artifact, ArtifactKind};
 use crate::locator::Locator;
 use crate::problem::{Extent, Problem, ProblemKind};
 use crate::source::lock::{self, PickStatus, PickedFile};
-use crate::source::{self, Fetch, Source};
+use crate::source::{self, Fetch, Said, Source};
 
 /// How files of lock files are reached.
 #[derive(Debug, Clone, Copy)]
@@ -44,6 +44,17 @@ impl Outcome {
         }
     }
 
+    /// What the lock file says that its file is.
+    pub(super) fn said(&self) -> Said {
+        let is_wheel = |file: &PickedFile| source::is_named_wheel(&file.name);
+        match self.status {
+            PickStatus::Conda => Said::Conda,
+            PickStatus::Wheel => Said::Wheel,
+            _ if self.file.as_ref().is_some_and(is_wheel) => Said::Wheel,
+            _ => Said::Nothing,
+        }
+    }
+
     fn not_read(mut self, why: NotRead) -> Self {
         self.content = Content::NotRead(why);
         self
@@ -67,12 +78,13 @@ pub(in crate::inventory) fn open(
     };
     if let (Some(cache), Some(hash)) = (reach.cache, &file.hash)
         && let Some(artifact) = cache.load(hash, means.kernels, means.tables)
+        && fits(outcome.said(), artifact.kind)
     {
         outcome.content = Content::Read;
         outcome.kept = Some(artifact);
         return (outcome, None, Vec::new());
     }
-    match source_of(&file, wanted, reach, means) {
+    match source_of(&file, outcome.said(), wanted, reach, means) {
         Ok(Some(source)) => {
             outcome.content = Content::Read;
             (outcome, Some(source), Vec::new())
@@ -138,6 +150,7 @@ fn resolve(
 /// A file, opened; none where it is not on this machine and no server may be asked.
 fn source_of(
     file: &PickedFile,
+    said: Said,
     wanted: &Wanted,
     reach: Reach<'_>,
     means: &Means<'_>,
@@ -146,7 +159,7 @@ fn source_of(
     let limits = means.budget.limits();
     if let Some(path) = local(address, &wanted.dir) {
         let source = SharedBytes::open(&path)
-            .and_then(|bytes| source::recognise(bytes, wanted.at.clone(), &file.name, limits));
+            .and_then(|bytes| source::open_as(said, bytes, wanted.at.clone(), &file.name, limits));
         let source = source.map_err(|error| {
             let detail = format!("`{address}` could not be opened: {error}");
             problem(&wanted.at, ProblemKind::Io, detail)
@@ -156,10 +169,19 @@ fn source_of(
     let Some(fetch) = reach.fetch else {
         return Ok(None);
     };
-    let source = fetch.open(file, wanted.at.clone(), limits);
+    let source = fetch.open(file, said, wanted.at.clone(), limits);
     source
         .map(Some)
         .map_err(|error| problem(&wanted.at, ProblemKind::Io, in_full(&error)))
+}
+
+/// Whether a file of this kind is what it is said to be.
+pub(super) fn fits(said: Said, kind: ArtifactKind) -> bool {
+    match said {
+        Said::Nothing => true,
+        Said::Wheel => kind == ArtifactKind::Wheel,
+        Said::Conda => kind == ArtifactKind::Conda,
+    }
 }
 
 /// What went wrong, and what to do about it.
