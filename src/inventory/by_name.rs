@@ -41,10 +41,20 @@ const DIST_INFO: &[&str] = &[
 /// Fewer bytes hold no device code: the header of a fatbin and its first entry take 80, that of a cubin 52, and a
 /// module of PTX needs `.version` and `.target`.
 const TOO_SMALL: u64 = 24;
+/// What stands around the name and the data of such a member at most: its local header (30), a time and an owner in the
+/// extra field, and a descriptor (24). More could hide a library behind a size that is not true.
+const AROUND: u64 = 30 + 40 + 24;
 
 /// Whether a member of an archive that is fetched is left out.
 pub(super) fn is_left_out(member: &ZipMember) -> bool {
-    member.size < TOO_SMALL || is_text_by_name(member.name.as_bytes())
+    is_too_small(member) || is_text_by_name(member.name.as_bytes())
+}
+
+/// Whether a member is too small for device code: by what it claims, and by the room that it has in the archive.
+fn is_too_small(member: &ZipMember) -> bool {
+    let room = member.range().map_or(0, |range| range.end - range.start);
+    let around = AROUND.saturating_add(member.name.as_bytes().len() as u64);
+    member.size.max(member.packed) < TOO_SMALL && room < around.saturating_add(TOO_SMALL)
 }
 
 fn is_text_by_name(name: &[u8]) -> bool {

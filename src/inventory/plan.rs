@@ -31,8 +31,11 @@ pub(super) enum What {
     File(Box<File>),
     /// The member of an archive: named when it is its turn, since there can be a million.
     Member(Arc<Place>, usize),
-    /// Members of an archive that is fetched, which lie side by side.
-    Members(Arc<Place>, Vec<usize>),
+    /// Members of an archive that is fetched, which lie side by side, and those among them of which only the local
+    /// header is compared.
+    Members(Arc<Place>, Vec<usize>, Vec<usize>),
+    /// The local header of a member that is not fetched.
+    Header(Arc<Place>, usize),
     Digest(SharedBytes),
     /// A conda package, or a file that may turn out to be one where that is not sure.
     Conda(Box<Conda>, bool),

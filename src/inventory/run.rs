@@ -11,6 +11,7 @@ use sha2::{Digest as _, Sha256};
 use crate::archive::{Fault, SharedBytes, Zip};
 use crate::device::DeviceReport;
 use crate::error::Error;
+use crate::problem::Extent;
 use crate::source::Conda;
 use crate::source::conda::CondaForm;
 use crate::source::oci::Blob;
@@ -101,8 +102,12 @@ impl Run<'_> {
                 Some(file) => file,
                 None => return,
             },
-            What::Members(place, indices) => {
-                self.together(&place, &indices, gathered, adder);
+            What::Members(place, indices, left_out) => {
+                self.together(&place, &indices, &left_out, gathered, adder);
+                return;
+            }
+            What::Header(place, index) => {
+                self.header(&place, index);
                 return;
             }
         };
@@ -122,10 +127,10 @@ impl Run<'_> {
             What::File(file) => progress.expect(file.size),
             What::Conda(conda, _) => progress.expect(conda.bytes.len()),
             What::Member(place, index) => progress.expect(place.size(*index)),
-            What::Members(place, indices) => {
+            What::Members(place, indices, _) => {
                 progress.expect(indices.iter().map(|index| place.size(*index)).sum());
             }
-            What::Digest(_) | What::Stream(_) | What::Locked(_) => {}
+            What::Digest(_) | What::Stream(_) | What::Locked(_) | What::Header(..) => {}
         }
     }
 
@@ -164,6 +169,7 @@ impl Run<'_> {
         &self,
         place: &Place,
         indices: &[usize],
+        left_out: &[usize],
         gathered: &mut Gathered,
         adder: &Adder<'_, Job>,
     ) {
@@ -180,6 +186,20 @@ impl Run<'_> {
             if let Some(file) = place.file(*index) {
                 self.read(place.artifact, place.package.clone(), file, gathered, adder);
             }
+        }
+        for index in left_out {
+            self.header(place, *index);
+        }
+    }
+
+    /// Compares the local header of a member that is left out: an installer may go by the name that stands there.
+    fn header(&self, place: &Place, index: usize) {
+        if let Err(fault) = place.zip.compare_header(index)
+            && let Some(member) = place.zip.members().get(index)
+        {
+            let at = place.at.member(&member.name);
+            let problem = fault.at(at, Extent::Member);
+            self.problems.add(place.artifact, vec![problem]);
         }
     }
 

@@ -46,13 +46,35 @@ pub struct Sdist {
     pub version: String,
 }
 
-/// Opens a file by what it turns out to be.
-pub(crate) fn recognise(
+/// What a file is said to be, by whoever names it: where it is not that, it is read as one that is damaged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Said {
+    /// Nothing: it is what it turns out to be.
+    Nothing,
+    /// A wheel.
+    Wheel,
+    /// A conda package.
+    Conda,
+}
+
+/// Opens a file as what it is said to be.
+pub(crate) fn open_as(
+    said: Said,
     bytes: SharedBytes,
     at: Locator,
     name: &str,
     limits: &Limits,
 ) -> io::Result<Source> {
+    match said {
+        Said::Nothing => recognise(bytes, at, name, limits),
+        Said::Wheel => Ok(Source::Wheel(Wheel::from_bytes(bytes, at, name, limits))),
+        Said::Conda => conda(bytes, at, name, limits).map(Source::Conda),
+    }
+}
+
+/// Opens a file by what it turns out to be.
+fn recognise(bytes: SharedBytes, at: Locator, name: &str, limits: &Limits) -> io::Result<Source> {
     if is_named_wheel(name) {
         return Ok(Source::Wheel(Wheel::from_bytes(bytes, at, name, limits)));
     }
@@ -90,12 +112,7 @@ pub(crate) fn recognise(
 }
 
 /// Opens a file that is said to be a conda package.
-pub(super) fn conda(
-    bytes: SharedBytes,
-    at: Locator,
-    name: &str,
-    limits: &Limits,
-) -> io::Result<Conda> {
+fn conda(bytes: SharedBytes, at: Locator, name: &str, limits: &Limits) -> io::Result<Conda> {
     Ok(match Kind::sniff(&head(&bytes)?) {
         Some(Kind::Bzip2) => Conda::of_tar(bytes, at, name),
         _ => Conda::open(bytes, at, name, limits),

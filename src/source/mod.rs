@@ -43,8 +43,8 @@ pub use credentials::Credentials;
 pub use daemon::{Daemon, Daemons, Endpoint};
 pub use dir::{Dir, DirFile};
 pub use fetch::Fetch;
-pub use file::{PlainFile, Sdist};
-pub(crate) use file::{is_named_wheel, recognise};
+pub use file::{PlainFile, Said, Sdist};
+pub(crate) use file::{is_named_wheel, open_as};
 pub use images::ImageStream;
 pub use lock::LockFile;
 pub(crate) use named::read_named;
@@ -277,10 +277,10 @@ pub fn open(spec: &SourceSpec, index: usize, options: &mut OpenOptions) -> Resul
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let limits = &options.limits;
     match spec.kind() {
-        SpecKind::Wheel => Ok(Source::Wheel(Wheel::from_bytes(bytes, at, &name, limits))),
-        SpecKind::Conda => file::conda(bytes, at, &name, limits).map(Source::Conda),
+        SpecKind::Wheel => open_as(Said::Wheel, bytes, at, &name, limits),
+        SpecKind::Conda => open_as(Said::Conda, bytes, at, &name, limits),
         SpecKind::File => PlainFile::open(bytes, at).map(Source::File),
-        _ => recognise(bytes, at, &name, limits),
+        _ => open_as(Said::Nothing, bytes, at, &name, limits),
     }
     .map_err(|error| cannot_open(path, error))
 }
@@ -309,7 +309,20 @@ fn open_url(spec: &SourceSpec, index: usize, options: &mut OpenOptions) -> Resul
 /// What the server does not give of it.
 #[cfg(feature = "registry")]
 pub fn recognise_remote(file: RemoteFile, at: Locator, limits: &Limits) -> Result<Source, Error> {
-    let source = recognise(file.bytes.clone(), at, &file.name, limits).map_err(|error| {
+    let name = file.name.clone();
+    open_remote_as(Said::Nothing, file, at, &name, limits)
+}
+
+/// Opens a file at an address as what it is said to be, by the name that it has there or elsewhere.
+#[cfg(feature = "registry")]
+fn open_remote_as(
+    said: Said,
+    file: RemoteFile,
+    at: Locator,
+    name: &str,
+    limits: &Limits,
+) -> Result<Source, Error> {
+    let source = open_as(said, file.bytes.clone(), at, name, limits).map_err(|error| {
         let fault = Fault::of(&error);
         Error::new(ErrorKind::Input, fault.detail).with_hint(fault.kind.hint())
     })?;

@@ -8,7 +8,7 @@ use super::fetch::Fetch;
 use super::index::{IndexFile, Indexes};
 use super::lock::{Candidate, Lock, PickedFile};
 use super::remote::{Expected, Fetcher};
-use super::{Source, recognise_remote};
+use super::{Said, Source, open_remote_as};
 use crate::limits::Limits;
 use crate::{Error, ErrorKind, Locator};
 
@@ -73,11 +73,22 @@ impl fmt::Debug for Servers {
 }
 
 impl Fetch for Servers {
-    fn open(&self, file: &PickedFile, at: Locator, limits: &Limits) -> Result<Source, Error> {
+    fn open(
+        &self,
+        file: &PickedFile,
+        said: Said,
+        at: Locator,
+        limits: &Limits,
+    ) -> Result<Source, Error> {
         let address = file.url.as_deref().unwrap_or_default();
         let expected = Expected::new(file.hash.clone(), file.size);
         let opened = self.fetcher.open(address, &expected, limits)?;
-        recognise_remote(opened, at, limits)
+        // where nothing else is said, the address says more than the name of a requirement
+        let name = match said {
+            Said::Nothing => opened.name.clone(),
+            Said::Wheel | Said::Conda => file.name.clone(),
+        };
+        open_remote_as(said, opened, at, &name, limits)
     }
 
     fn candidates(

@@ -1,5 +1,6 @@
 //! Lock files through the real binary.
 
+mod broken;
 mod cache;
 mod kinds;
 mod local;

@@ -25,6 +25,8 @@ use crate::{Extent, ProblemKind};
 
 /// Length of a local header without name and extra field.
 const HEADER: usize = 30;
+/// Longer than extra fields are.
+const LIKELY_EXTRA: usize = 1 << 10;
 /// The longest extra field and the longest descriptor: what may lie between two members and belong to the first.
 const SLACK: u64 = u16::MAX as u64 + DESCRIPTOR as u64;
 
@@ -109,6 +111,46 @@ pub(super) fn open(
     span: SharedBytes,
 ) -> Result<(Cursor, Rest), Fault> {
     let mut cursor = span.cursor();
+    let fault = header(member, unseen, &mut cursor, span.len())?;
+    let data_end = cursor.position().saturating_add(member.packed);
+    let rest = Rest {
+        member: member.clone(),
+        start: member.range().map_or(0, |range| range.start),
+        has_descriptor: unseen.flags & HAS_DESCRIPTOR != 0,
+        fault,
+        span,
+    };
+    cursor.end_at(&rest.span, data_end);
+    Ok((cursor, rest))
+}
+
+/// Reads and compares the local header of a member whose data is not read.
+pub(super) fn compare_header(
+    member: &ZipMember,
+    unseen: Unseen,
+    span: &SharedBytes,
+) -> Result<(), Fault> {
+    let likely = (HEADER + member.name.as_bytes().len() + LIKELY_EXTRA) as u64;
+    let part = span.slice(0..likely);
+    let mut fixed = [0; HEADER];
+    let read = part.cursor().read_exact(&mut fixed);
+    read.map_err(|error| Fault::of(&error))?;
+    let length = |at| u64::from(u16_at(&fixed, at).unwrap_or_default());
+    let needed = HEADER as u64 + length(26) + length(28);
+    let part = span.slice(0..likely.max(needed));
+    match header(member, unseen, &mut part.cursor(), span.len())? {
+        Some(fault) => Err(fault),
+        None => Ok(()),
+    }
+}
+
+/// Reads a local header of a member that has `len` bytes, header included, and says what it says otherwise.
+fn header(
+    member: &ZipMember,
+    unseen: Unseen,
+    cursor: &mut Cursor,
+    len: u64,
+) -> Result<Option<Fault>, Fault> {
     let mut fixed = [0; HEADER];
     cursor
         .read_exact(&mut fixed)
@@ -119,15 +161,15 @@ pub(super) fn open(
             "the central directory points at no local header",
         ));
     }
-    let len = |at| usize::from(u16_at(&fixed, at).unwrap_or_default());
-    let (name, extra) = (len(26), len(28));
+    let length = |at| usize::from(u16_at(&fixed, at).unwrap_or_default());
+    let (name, extra) = (length(26), length(28));
     let mut variable = vec![0; name + extra];
     cursor
         .read_exact(&mut variable)
         .map_err(|error| Fault::of(&error))?;
     let (name, extra) = variable.split_at(name);
     let data_end = cursor.position().saturating_add(member.packed);
-    if data_end > span.len() {
+    if data_end > len {
         return Err(Fault::new(
             ProblemKind::OverlappingMembers,
             "it shares bytes with another part of the archive",
@@ -144,15 +186,7 @@ pub(super) fn open(
     };
     let detail = disagreement(member, unseen.flags, unseen.method, &local)
         .or_else(|| other_names(ExtraFields::new(extra), &member.name).next());
-    let rest = Rest {
-        member: member.clone(),
-        start: member.range().map_or(0, |range| range.start),
-        has_descriptor: unseen.flags & HAS_DESCRIPTOR != 0,
-        fault: detail.map(|detail| Fault::new(ProblemKind::HeaderMismatch, detail)),
-        span,
-    };
-    cursor.end_at(&rest.span, data_end);
-    Ok((cursor, rest))
+    Ok(detail.map(|detail| Fault::new(ProblemKind::HeaderMismatch, detail)))
 }
 
 /// Packed and unpacked size, out of the zip64 field where the header has no room for them.

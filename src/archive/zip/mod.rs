@@ -196,6 +196,22 @@ impl Zip {
         }
     }
 
+    /// Compares the local header of a member that is not read with the central directory. Of an archive that is not
+    /// fetched that was done when it was opened.
+    ///
+    /// # Errors
+    ///
+    /// What they disagree on, or why the header cannot be read.
+    pub fn compare_header(&self, index: usize) -> Result<(), Fault> {
+        let member = self.members.get(index);
+        let unseen = member.and_then(|member| Some((member, member.unseen?, member.range()?)));
+        let Some((member, unseen, range)) = unseen else {
+            return Ok(());
+        };
+        // in one piece, and no more of it
+        later::compare_header(member, unseen, &self.bytes.slice(range))
+    }
+
     /// [`SharedBytes::hold`], of the archive.
     ///
     /// # Errors

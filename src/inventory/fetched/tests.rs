@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::archive::zip::fixture::Builder;
+use crate::archive::zip::fixture::{Builder, Entry};
 use crate::inventory::run::hex;
 use crate::inventory::{Artifact, HashCheck, Inventory, ScanOptions, from_json, scan, to_json};
 use crate::problem::{Extent, ProblemKind};
@@ -85,9 +85,10 @@ fn a_wheel_on_a_server_has_the_libraries_of_the_file() {
         assert_eq!(fetched.size, wheel().len() as u64);
         assert!(fetched.received < fetched.size / 3, "{fetched:?}");
         assert_eq!(fetched.verified, HashCheck::NotStated);
-        // the end with the directory, what else says what the wheel is, and the libraries, two of them together
+        // the end with the directory, what else says what the wheel is, the libraries, two of them together, and the
+        // local headers of the six others
         let asked = stub.seen().len();
-        assert!((3..=5).contains(&asked), "{asked}");
+        assert!((3..=11).contains(&asked), "{asked}");
         assert_eq!(*first.get_or_insert(fetched.clone()), fetched);
         let json = to_json(&inventory).unwrap();
         assert_eq!(only(&from_json("x", &json).unwrap()).fetched, Some(fetched));
@@ -171,4 +172,91 @@ fn a_run_that_is_offline_asks_nobody_and_says_which_input_it_refuses() {
         assert!(error.to_string().contains(name), "{error}");
     }
     assert!(stub.seen().is_empty());
+}
+
+/// A wheel with a member that is called `name` in the directory, and changed, between text of more than what is
+/// fetched together. It has more members that are left out than are compared whatever their size.
+fn wheel_with(name: &str, data: &[u8], change: impl FnOnce(&mut Entry)) -> Vec<u8> {
+    let mut zip = Builder::new().stored("w/first.py", text(30_000).as_bytes());
+    for number in 0..20 {
+        zip = zip.stored(&format!("w/{number}.py"), text(10).as_bytes());
+    }
+    zip.odd(name, data, change)
+        .stored("w/last.py", text(30_000).as_bytes())
+        .stored("w-1.dist-info/METADATA", b"Name: w\nVersion: 1\n")
+        .stored("w-1.dist-info/WHEEL", b"Wheel-Version: 1.0\n")
+        .stored("w-1.dist-info/RECORD", b"")
+        .build()
+}
+
+fn library() -> Vec<u8> {
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/cuda/n135_two_objs.so");
+    crate::source::read_named(&fixture, 1 << 20, ErrorKind::Input).unwrap()
+}
+
+fn problems_by_ranges(bytes: Vec<u8>) -> Vec<(ProblemKind, String)> {
+    let stub = Stub::start(move |seen, _| part(&bytes, seen));
+    let inventory = inspect(&stub.url(NAME), 2, false).unwrap();
+    let problems = only(&inventory).problems.iter();
+    let named = problems.map(|problem| {
+        let at = problem.at.to_string();
+        let name = at.rsplit(" › ").next().unwrap_or_default().to_owned();
+        (problem.kind, name)
+    });
+    named.collect()
+}
+
+#[test]
+fn a_library_that_claims_to_be_too_small_is_fetched() {
+    let claims = |entry: &mut Entry| entry.central.size = 10;
+    let found = problems_by_ranges(wheel_with("w/lib.so", &library(), claims));
+    assert!(
+        found.iter().any(|(_, name)| name == "w/lib.so"),
+        "{found:?}"
+    );
+    // neither does a packed size that leaves room for the rest
+    let both = |entry: &mut Entry| {
+        entry.central.size = 10;
+        entry.central.packed = 10;
+    };
+    let found = problems_by_ranges(wheel_with("w/lib.so", &library(), both));
+    assert!(
+        found.iter().any(|(_, name)| name == "w/lib.so"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_large_member_that_is_left_out_has_the_name_of_its_local_header() {
+    let large = library().repeat(1 + (80 << 10) / library().len());
+    let hidden = |entry: &mut Entry| entry.local.name = b"w/libx.so ".to_vec();
+    let found = problems_by_ranges(wheel_with("w/lib.json", &large, hidden));
+    assert_eq!(
+        found,
+        [(ProblemKind::HeaderMismatch, "w/lib.json".to_owned())]
+    );
+    assert_eq!(
+        problems_by_ranges(wheel_with("w/lib.json", &large, |_| {})),
+        []
+    );
+}
+
+#[test]
+fn a_member_that_is_left_out_between_two_that_are_fetched_is_compared() {
+    let build = |name: &str| {
+        let local = name.as_bytes().to_vec();
+        Builder::new()
+            .stored("w/first.py", text(30_000).as_bytes())
+            .stored("w/one.so", &library())
+            .odd("w/x.json", b"{}", |entry| entry.local.name = local)
+            .stored("w/two.so", &library())
+            .stored("w/last.py", text(30_000).as_bytes())
+            .stored("w-1.dist-info/METADATA", b"Name: w\nVersion: 1\n")
+            .stored("w-1.dist-info/WHEEL", b"Wheel-Version: 1.0\n")
+            .stored("w-1.dist-info/RECORD", b"")
+            .build()
+    };
+    let expected = (ProblemKind::HeaderMismatch, "w/x.json".to_owned());
+    assert_eq!(problems_by_ranges(build("w/lib.so")), [expected]);
+    assert_eq!(problems_by_ranges(build("w/x.json")), []);
 }

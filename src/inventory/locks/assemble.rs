@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 
 use super::facts::{Content, LockedPackage, NotRead};
 use super::files::PlannedLock;
-use super::read::{Outcome, Reach, stated};
+use super::read::{Outcome, Reach, fits, stated};
 use crate::archive::Fault;
 use crate::inventory::draft::Draft;
-use crate::inventory::{Artifact, ArtifactKind, HashCheck, Library, Manager, Package, Provided};
+use crate::inventory::{
+    Artifact, ArtifactKind, HashCheck, Library, Manager, Package, Provided, Seen,
+};
 use crate::locator::Locator;
 use crate::problem::{Extent, Problem, ProblemKind};
 use crate::source::lock::{Hash, PickStatus, without_secrets};
@@ -51,6 +53,15 @@ impl FileRead {
         }
         if verified.is_some() {
             outcome.content = Content::Verified;
+        }
+        if outcome.content.is_known()
+            && artifact.problems.is_empty()
+            && let Some(detail) = unopened(&outcome, &artifact)
+        {
+            let fault = Fault::new(ProblemKind::NotAnArchive, detail);
+            artifact
+                .problems
+                .push(fault.at(at.clone(), Extent::Artifact));
         }
         Self {
             outcome,
@@ -143,6 +154,35 @@ fn belied(locked: &LockedPackage, found: &Artifact) -> Option<Fault> {
     }
     let detail = format!("it is version `{has}` of `{name}`, and the lock file says `{says}`");
     Some(Fault::new(ProblemKind::MalformedMetadata, detail))
+}
+
+/// Why nothing is known of a locked file in which nothing is wrong: no installer takes it for what the lock file says,
+/// or it is no package, and no archive that is opened.
+fn unopened(outcome: &Outcome, artifact: &Artifact) -> Option<&'static str> {
+    if !fits(outcome.said(), artifact.kind) {
+        return Some("it is not the kind of package that the lock file says");
+    }
+    let Seen {
+        files,
+        unopened,
+        left_out,
+        with_device_code,
+    } = artifact.seen;
+    match artifact.kind {
+        // beside other files of a package such data is common
+        ArtifactKind::Wheel | ArtifactKind::Conda => {
+            (files > 0 && files == unopened && left_out == 0)
+                .then_some("nothing in it could be opened")
+        }
+        ArtifactKind::File if unopened > 0 => {
+            Some("it is or holds a compressed archive of a kind that is not opened")
+        }
+        // an archive is a file, and each of its members another
+        ArtifactKind::File if files <= 1 && with_device_code == 0 && left_out == 0 => {
+            Some("it is neither a package nor an archive of one")
+        }
+        _ => None,
+    }
 }
 
 /// The artifact of a planned lock file. `files` are those of the run, by number.

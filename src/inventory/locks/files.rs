@@ -29,8 +29,8 @@ pub(in crate::inventory) struct Wanted {
 /// file that another does.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Key {
-    /// A file by its name, the hashes that it may have, its size, and where it is.
-    File(String, Vec<String>, Option<u64>, Place),
+    /// A file by what it is said to be, its name, the hashes that it may have, its size, and where it is.
+    File(PickStatus, String, Vec<String>, Option<u64>, Place),
     /// What an index has for an environment.
     Asked(String, Option<String>, Vec<String>, Place, String),
 }
@@ -181,6 +181,7 @@ fn key_of(pick: &Pick, lock: &Lock, dir: &Path, environment: &Environment) -> Op
             };
             let hashes = hashes.chain(file.hash.iter().map(Hash::to_string));
             Some(Key::File(
+                pick.status,
                 file.name.clone(),
                 hashes.collect(),
                 file.size,

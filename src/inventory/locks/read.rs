@@ -7,14 +7,14 @@ use super::facts::{Content, NotRead};
 use super::files::Wanted;
 use crate::Error;
 use crate::archive::{Fault, SharedBytes};
-use crate::inventory::Artifact;
 use crate::inventory::cache::{Cache, Stated};
 use crate::inventory::leaf::Means;
+use crate::inventory::{Artifact, ArtifactKind};
 use crate::locator::Locator;
 use crate::problem::{Extent, Problem, ProblemKind};
 use crate::source::lock::{self, Hash, PickStatus, PickedFile};
 use crate::source::sum::Sum;
-use crate::source::{self, Fetch, Source};
+use crate::source::{self, Fetch, Said, Source};
 
 /// How files of lock files are reached.
 #[derive(Debug, Clone, Copy)]
@@ -72,8 +72,21 @@ impl Outcome {
         if stated.address.is_some_and(is_local) {
             return false;
         }
-        self.kept = cache.load(stated, means.kernels, means.tables);
+        let kept = cache.load(stated, means.kernels, means.tables);
+        let said = self.said();
+        self.kept = kept.filter(|(artifact, _)| fits(said, artifact.kind));
         self.kept.is_some()
+    }
+
+    /// What the lock file says that its file is.
+    pub(super) fn said(&self) -> Said {
+        let is_wheel = |file: &PickedFile| source::is_named_wheel(&file.name);
+        match self.status {
+            PickStatus::Conda => Said::Conda,
+            PickStatus::Wheel => Said::Wheel,
+            _ if self.file.as_ref().is_some_and(is_wheel) => Said::Wheel,
+            _ => Said::Nothing,
+        }
     }
 
     fn not_read(mut self, why: NotRead) -> Self {
@@ -106,7 +119,7 @@ pub(in crate::inventory) fn open(
         outcome.content = Content::Read;
         return (outcome, None, Vec::new());
     }
-    match source_of(&file, wanted, reach, means) {
+    match source_of(&file, outcome.said(), wanted, reach, means) {
         Ok(Some(source)) => {
             outcome.sums = sums(&source, outcome.allowed());
             outcome.content = Content::Read;
@@ -166,6 +179,7 @@ fn resolve(wanted: &Wanted, reach: Reach<'_>, outcome: &mut Outcome) -> Result<b
 /// A file, opened; none where it is not on this machine and no server may be asked.
 fn source_of(
     file: &PickedFile,
+    said: Said,
     wanted: &Wanted,
     reach: Reach<'_>,
     means: &Means<'_>,
@@ -174,7 +188,7 @@ fn source_of(
     let limits = means.budget.limits();
     if let Some(path) = local(address, &wanted.dir) {
         let source = SharedBytes::open(&path)
-            .and_then(|bytes| source::recognise(bytes, wanted.at.clone(), &file.name, limits));
+            .and_then(|bytes| source::open_as(said, bytes, wanted.at.clone(), &file.name, limits));
         let source = source.map_err(|error| {
             let detail = format!("`{address}` could not be opened: {error}");
             problem(&wanted.at, ProblemKind::Io, detail)
@@ -184,10 +198,19 @@ fn source_of(
     let Some(fetch) = reach.fetch else {
         return Ok(None);
     };
-    let source = fetch.open(file, wanted.at.clone(), limits);
+    let source = fetch.open(file, said, wanted.at.clone(), limits);
     source
         .map(Some)
         .map_err(|error| problem(&wanted.at, ProblemKind::Io, in_full(&error)))
+}
+
+/// Whether a file of this kind is what it is said to be.
+pub(super) fn fits(said: Said, kind: ArtifactKind) -> bool {
+    match said {
+        Said::Nothing => true,
+        Said::Wheel => kind == ArtifactKind::Wheel,
+        Said::Conda => kind == ArtifactKind::Conda,
+    }
 }
 
 /// What went wrong, and what to do about it.

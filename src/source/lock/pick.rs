@@ -39,7 +39,7 @@ pub struct PickedFile {
 }
 
 /// What an installer would do with a package.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum PickStatus {
     /// Installs a wheel from an index.
