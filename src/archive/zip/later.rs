@@ -131,13 +131,18 @@ pub(super) fn compare_header(
     span: &SharedBytes,
 ) -> Result<(), Fault> {
     let likely = (HEADER + member.name.as_bytes().len() + LIKELY_EXTRA) as u64;
-    let part = span.slice(0..likely);
-    let mut fixed = [0; HEADER];
-    let read = part.cursor().read_exact(&mut fixed);
-    read.map_err(|error| Fault::of(&error))?;
-    let length = |at| u64::from(u16_at(&fixed, at).unwrap_or_default());
+    let read = |len: u64| {
+        let read = read_capped(span.slice(0..len).cursor(), len);
+        read.map_err(|error| Fault::of(&error))
+    };
+    // one request, but for an extra field as no tool writes it
+    let (mut part, _) = read(likely)?;
+    let length = |at| u64::from(u16_at(&part, at).unwrap_or_default());
     let needed = HEADER as u64 + length(26) + length(28);
-    let part = span.slice(0..likely.max(needed));
+    if needed > likely {
+        (part, _) = read(needed)?;
+    }
+    let part = SharedBytes::from(part);
     match header(member, unseen, &mut part.cursor(), span.len())? {
         Some(fault) => Err(fault),
         None => Ok(()),

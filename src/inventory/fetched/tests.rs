@@ -150,9 +150,13 @@ fn a_server_that_goes_away_leaves_located_problems() {
     };
     let expected = [
         "w-1.dist-info/METADATA",
+        "w-1.dist-info/RECORD",
         "w-1.dist-info/WHEEL",
+        "w/data.py",
         "w/far.so",
+        "w/more.h",
         "w/one.so",
+        "w/py.typed",
         "w/two.so",
     ];
     assert_eq!(members, expected.map(at));
