@@ -1,6 +1,7 @@
 //! Lock files through the real binary.
 
 mod cache;
+mod hashes;
 mod kinds;
 mod local;
 mod secrets;
