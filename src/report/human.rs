@@ -305,7 +305,7 @@ fn write_summary(
     let locks = evaluation
         .artifacts
         .iter()
-        .filter_map(|artifact| artifact.lock.as_deref());
+        .filter_map(|artifact| Some((artifact.lock.as_deref()?, artifact.problems.as_slice())));
     if let Some(line) = locked::summary(locks) {
         writeln!(out, "{line}")?;
     }

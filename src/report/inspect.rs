@@ -30,7 +30,7 @@ pub(super) fn write(
     let locks = inventory
         .artifacts
         .iter()
-        .filter_map(|artifact| artifact.lock.as_deref());
+        .filter_map(|artifact| Some((artifact.lock.as_deref()?, artifact.problems.as_slice())));
     if let Some(line) = locked::summary(locks) {
         writeln!(out, "{line}")?;
     }

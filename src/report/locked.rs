@@ -1,8 +1,10 @@
 //! The packages of a lock file, for people.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use crate::inventory::{Artifact, Content, LockFacts, LockedPackage, NotRead, PickStatus};
+use crate::problem::{Extent, Problem, ProblemKind};
 use crate::verdict::megabytes;
 
 use super::style::Styles;
@@ -100,11 +102,16 @@ fn remark(package: &LockedPackage) -> Option<&'static str> {
     }
 }
 
-/// What was asked of servers, and what was not read: `12 of 40 packages read, 31.2 MB fetched`.
-pub(super) fn summary<'l>(locks: impl Iterator<Item = &'l LockFacts>) -> Option<String> {
+/// What was asked of servers, what was not read, and what was not compared: `Read 12 of 40 locked packages, 31.2 MB
+/// fetched; the hash of 3 files was not
+/// verified: only parts were read`.
+pub(super) fn summary<'l>(
+    locks: impl Iterator<Item = (&'l LockFacts, &'l [Problem])>,
+) -> Option<String> {
     let (mut all, mut read, mut fetched) = (0_u64, 0_u64, 0_u64);
+    let mut unverified = BTreeSet::new();
     let mut some = false;
-    for lock in locks {
+    for (lock, problems) in locks {
         some = true;
         all += lock.packages.len() as u64;
         let known = lock
@@ -113,12 +120,40 @@ pub(super) fn summary<'l>(locks: impl Iterator<Item = &'l LockFacts>) -> Option<
             .filter(|package| package.content.is_known());
         read += known.count() as u64;
         fetched = fetched.max(lock.fetched);
+        let wrong = |name: &str| {
+            problems.iter().any(|problem| {
+                let at = problem.at.to_string();
+                problem.kind == ProblemKind::ChecksumMismatch
+                    && problem.extent == Extent::Artifact
+                    && at.ends_with(name)
+            })
+        };
+        let parts = lock
+            .packages
+            .iter()
+            .filter(|package| package.content == Content::Read);
+        let parts = parts.filter_map(|package| package.file.as_ref());
+        unverified.extend(
+            parts
+                .filter(|file| file.hash.is_some() && !wrong(&file.name))
+                .map(|file| (&file.name, &file.url, &file.hash)),
+        );
     }
     some.then(|| {
         let bytes = match fetched {
             0 => "nothing fetched".to_owned(),
             bytes => format!("{} fetched", megabytes(bytes)),
         };
-        format!("Read {read} of {}, {bytes}", plural(all, "locked package"))
+        let hashes = match unverified.len() as u64 {
+            0 => String::new(),
+            files => format!(
+                "; the hash of {} was not verified: only parts were read",
+                plural(files, "file")
+            ),
+        };
+        format!(
+            "Read {read} of {}, {bytes}{hashes}",
+            plural(all, "locked package")
+        )
     })
 }

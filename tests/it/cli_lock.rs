@@ -2,6 +2,7 @@
 
 mod broken;
 mod cache;
+mod hashes;
 mod kinds;
 mod local;
 mod secrets;

@@ -71,7 +71,7 @@ fn what_was_fetched_is_said() {
     ];
     let human = run(&place, &args);
     assert_eq!(human.status, 0, "{human:?}");
-    let said = "Read 1 of 1 locked package, 0.1 MB fetched";
+    let said = "Read 1 of 1 locked package, 0.1 MB fetched; the hash of 1 file was not verified: only parts were read\n";
     assert!(human.stdout.contains(said), "{human:?}");
     let inspected = inspect(&place, &["uv.lock"]);
     // the last 64 KiB, of a file with more than 200 kB
