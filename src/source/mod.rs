@@ -46,7 +46,7 @@ pub use file::{PlainFile, Sdist};
 pub(crate) use file::{is_named_wheel, recognise};
 pub use images::ImageStream;
 pub use lock::LockFile;
-pub(crate) use named::read_named;
+pub(crate) use named::{open_regular, read_named};
 pub use packages::{Manager, Package};
 #[cfg(feature = "registry")]
 pub use reach::Servers;

@@ -4,6 +4,7 @@ use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::Path;
 
+use crate::archive::SharedBytes;
 use crate::error::{Error, ErrorKind};
 use crate::limits::read_capped;
 
@@ -19,6 +20,21 @@ pub(super) fn what_it_is_instead(metadata: &Metadata) -> Option<&'static str> {
     } else {
         Some("neither a regular file nor a directory")
     }
+}
+
+/// Opens a file that a file of others names, as lock files do: only a regular file, so that opening it never waits.
+///
+/// # Errors
+///
+/// What cannot be opened, and what is no regular file.
+pub(crate) fn open_regular(path: &Path) -> io::Result<SharedBytes> {
+    if let Some(what) = what_it_is_instead(&fs::metadata(path)?) {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            format!("it is {what}"),
+        ));
+    }
+    SharedBytes::open(path)
 }
 
 /// Reads the file that an option names. A stream that this process was started with (`/dev/stdin`, or what a

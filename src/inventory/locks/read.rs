@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::facts::{Content, NotRead};
 use super::files::Wanted;
 use crate::Error;
-use crate::archive::{Fault, SharedBytes};
+use crate::archive::Fault;
 use crate::inventory::Artifact;
 use crate::inventory::cache::Cache;
 use crate::inventory::leaf::Means;
@@ -145,7 +145,7 @@ fn source_of(
     let address = file.url.as_deref().unwrap_or(&file.name);
     let limits = means.budget.limits();
     if let Some(path) = local(address, &wanted.dir) {
-        let source = SharedBytes::open(&path)
+        let source = source::open_regular(&path)
             .and_then(|bytes| source::recognise(bytes, wanted.at.clone(), &file.name, limits));
         let source = source.map_err(|error| {
             let detail = format!("`{address}` could not be opened: {error}");
