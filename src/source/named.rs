@@ -76,3 +76,27 @@ fn is_own_stream(path: &Path, metadata: &Metadata) -> bool {
         });
     named && !metadata.is_dir()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_regular_file_is_opened_and_nothing_else_is_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("file");
+        fs::write(&file, "abc").unwrap();
+        assert_eq!(open_regular(&file).unwrap().len(), 3);
+        let refused = |path: &Path| open_regular(path).unwrap_err().to_string();
+        assert_eq!(refused(dir.path()), "it is a directory");
+        #[cfg(unix)]
+        {
+            let fifo = dir.path().join("fifo");
+            let made = std::process::Command::new("mkfifo").arg(&fifo).status();
+            assert!(made.unwrap().success());
+            let what = "it is neither a regular file nor a directory";
+            assert_eq!(refused(&fifo), what);
+            assert_eq!(refused(Path::new("/dev/zero")), what);
+        }
+    }
+}
