@@ -47,7 +47,7 @@ pub use cache::Cache;
 pub use conda::{BuildClaim, CondaFacts};
 pub use document::{SCHEMA, from_json, to_json};
 pub use fetched::{Fetched, HashCheck};
-pub use locks::{Content, LockFacts, LockedPackage, NotRead};
+pub use locks::{Content, LockFacts, LockedByName, LockedPackage, NotRead};
 pub use progress::{Counts, Progress};
 pub use provided::Provided;
 pub use scan::{ScanOptions, scan, scan_sources, scan_with};

@@ -3,10 +3,10 @@
 //! Two findings are gathered only where every sentence of theirs is equal but for the names of target and
 //! GPU. Their next steps may differ; each is shown.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::rule::Code;
-use crate::verdict::Finding;
+use crate::rule::{Code, Level};
+use crate::verdict::{Finding, FromLayer, PackageName, WaivedBy};
 
 /// Findings that say the same.
 #[derive(Debug)]
@@ -21,8 +21,13 @@ pub(super) struct Group<'e> {
 /// Gathers `findings`, in the order of the first of each group.
 pub(super) fn gather<'e>(findings: &[&'e Finding]) -> Vec<Group<'e>> {
     let mut groups: Vec<Group<'e>> = Vec::new();
+    let mut known: BTreeMap<Alike<'e>, usize> = BTreeMap::new();
     for finding in findings {
-        match groups.iter_mut().find(|group| alike(group.first, finding)) {
+        let at = match alike(finding) {
+            Some(key) => *known.entry(key).or_insert(groups.len()),
+            None => groups.len(),
+        };
+        match groups.get_mut(at) {
             Some(group) => group.others.push(finding),
             None => groups.push(Group {
                 first: finding,
@@ -32,8 +37,13 @@ pub(super) fn gather<'e>(findings: &[&'e Finding]) -> Vec<Group<'e>> {
         }
     }
     let mut merged: Vec<Group<'e>> = Vec::new();
+    let mut known: BTreeMap<Vec<Copied<'e>>, usize> = BTreeMap::new();
     for group in groups {
-        match merged.iter_mut().find(|other| is_copy(other, &group)) {
+        let at = match copied(&group) {
+            Some(key) => *known.entry(key).or_insert(merged.len()),
+            None => merged.len(),
+        };
+        match merged.get_mut(at) {
             Some(other) => other.copies.extend(group.first.library.as_deref()),
             None => merged.push(group),
         }
@@ -41,29 +51,53 @@ pub(super) fn gather<'e>(findings: &[&'e Finding]) -> Vec<Group<'e>> {
     merged
 }
 
-/// Whether two findings say the same: of other GPUs, or of other places that could not be read.
-fn alike(a: &Finding, b: &Finding) -> bool {
-    let kind = (a.code, a.level, &a.waived) == (b.code, b.level, &b.waived);
-    kind && match a.code {
+/// What findings that say the same have in common.
+type Alike<'e> = (Code, Level, Option<&'e WaivedBy>, Said<'e>);
+
+/// What a finding says, but for the GPU, or the place that could not be read.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Said<'e> {
+    /// Of entries of a lock file as such.
+    Entry(&'e str),
+    /// Of what could not be read of a package.
+    Unreadable(Option<&'e PackageName>, &'e str),
+    /// It is of the policy's targets, whatever the package.
+    OfPolicy,
+    /// Of a subject: the message and the evidence, spoken.
+    Subject(
+        Option<&'e PackageName>,
+        Option<&'e str>,
+        Option<&'e FromLayer>,
+        String,
+        Vec<String>,
+    ),
+}
+
+/// What `finding` has in common with those that say the same of other GPUs, or of other places that could not be
+/// read; nothing where it stands alone.
+fn alike(finding: &Finding) -> Option<Alike<'_>> {
+    let package = finding.package.as_ref();
+    let said = match finding.code {
         Code::Unreadable | Code::NotLocked | Code::BuiltAtInstall | Code::NoFileForTarget
-            if is_entry(a) && is_entry(b) =>
+            if is_entry(finding) =>
         {
-            a.message == b.message
+            Said::Entry(&finding.message)
         }
-        Code::Unreadable => a.package == b.package && a.message == b.message,
-        // it is of the policy's targets, whatever the package
-        Code::DriverNotGiven => true,
+        Code::Unreadable => Said::Unreadable(package, &finding.message),
+        Code::DriverNotGiven => Said::OfPolicy,
         _ => {
-            a.target.is_some()
-                && (&a.package, &a.library, &a.layer) == (&b.package, &b.library, &b.layer)
-                && spoken(a, &a.message) == spoken(b, &b.message)
-                && a.evidence.len() == b.evidence.len()
-                && a.evidence
-                    .iter()
-                    .zip(&b.evidence)
-                    .all(|(one, other)| spoken(a, one) == spoken(b, other))
+            finding.target.as_ref()?;
+            let evidence = finding.evidence.iter();
+            Said::Subject(
+                package,
+                finding.library.as_deref(),
+                finding.layer.as_ref(),
+                spoken(finding, &finding.message),
+                evidence.map(|text| spoken(finding, text)).collect(),
+            )
         }
-    }
+    };
+    Some((finding.code, finding.level, finding.waived.as_ref(), said))
 }
 
 /// Whether a finding is about an entry of a lock file as such, not about what is in its file.
@@ -83,28 +117,39 @@ pub(super) fn spoken(finding: &Finding, text: &str) -> String {
     text
 }
 
-/// Whether all that `a` says of its library, `b` says of another.
-fn is_copy(a: &Group<'_>, b: &Group<'_>) -> bool {
-    let same = |one: &Finding, other: &Finding| {
-        one.library.is_some()
-            && other.library.is_some()
-            && (one.code, one.level, &one.waived) == (other.code, other.level, &other.waived)
-            && (&one.package, &one.target, &one.gpu) == (&other.package, &other.target, &other.gpu)
-            && (&one.message, &one.evidence, &one.layer, &one.next_step)
-                == (
-                    &other.message,
-                    &other.evidence,
-                    &other.layer,
-                    &other.next_step,
-                )
+/// All of a finding but its library.
+type Copied<'e> = (
+    (Code, Level, Option<&'e WaivedBy>, Option<&'e FromLayer>),
+    (Option<&'e PackageName>, Option<&'e str>, Option<&'e str>),
+    (&'e str, &'e [String], &'e str),
+);
+
+/// All that a group says of its library, which it may say of another too; nothing where it is about none.
+fn copied<'e>(group: &Group<'e>) -> Option<Vec<Copied<'e>>> {
+    let of_finding = |finding: &'e Finding| {
+        finding.library.as_ref()?;
+        Some((
+            (
+                finding.code,
+                finding.level,
+                finding.waived.as_ref(),
+                finding.layer.as_ref(),
+            ),
+            (
+                finding.package.as_ref(),
+                finding.target.as_deref(),
+                finding.gpu.as_deref(),
+            ),
+            (
+                finding.message.as_str(),
+                finding.evidence.as_slice(),
+                finding.next_step.as_str(),
+            ),
+        ))
     };
-    a.first.code != Code::Unreadable
-        && same(a.first, b.first)
-        && a.others.len() == b.others.len()
-        && a.others
-            .iter()
-            .zip(&b.others)
-            .all(|(one, other)| same(one, other))
+    let all = std::iter::once(group.first).chain(group.others.iter().copied());
+    let is_unreadable = group.first.code == Code::Unreadable;
+    (!is_unreadable).then(|| all.map(of_finding).collect())?
 }
 
 impl<'e> Group<'e> {
@@ -124,12 +169,9 @@ impl<'e> Group<'e> {
     /// The next steps, each once, with the finding that first has it.
     pub(super) fn next_steps(&self) -> Vec<&'e Finding> {
         let mut steps: Vec<&'e Finding> = vec![self.first];
+        let mut said = BTreeSet::from([spoken(self.first, &self.first.next_step)]);
         for other in &self.others {
-            let said = spoken(other, &other.next_step);
-            if steps
-                .iter()
-                .all(|step| spoken(step, &step.next_step) != said)
-            {
+            if said.insert(spoken(other, &other.next_step)) {
                 steps.push(other);
             }
         }

@@ -19,20 +19,20 @@ pub(super) fn write(
     options: HumanOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let with_libraries = |package: &LockedPackage| {
-        artifact.libraries.iter().any(|library| {
-            let owner = library
-                .package
-                .and_then(|index| artifact.packages.get(index));
-            owner.is_some_and(|owner| owner.name == package.name)
-        })
-    };
+    let owners = artifact.libraries.iter().filter_map(|library| {
+        let owner = artifact.packages.get(library.package?)?;
+        Some(owner.name.as_str())
+    });
+    let with_libraries: BTreeSet<&str> = owners.collect();
     let unread = lock
         .packages
         .iter()
         .all(|package| !package.content.is_known());
     let shown = |package: &&LockedPackage| {
-        options.verbose || unread || remark(package).is_some() || with_libraries(package)
+        options.verbose
+            || unread
+            || remark(package).is_some()
+            || with_libraries.contains(package.name.as_str())
     };
     let width = lock
         .packages

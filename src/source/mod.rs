@@ -47,7 +47,7 @@ pub use file::{PlainFile, Said, Sdist};
 pub(crate) use file::{is_named_wheel, open_as};
 pub use images::ImageStream;
 pub use lock::LockFile;
-pub(crate) use named::read_named;
+pub(crate) use named::{open_regular, read_named};
 pub use packages::{Manager, Package};
 #[cfg(feature = "registry")]
 pub use reach::Servers;

@@ -4,6 +4,7 @@ use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::Path;
 
+use crate::archive::SharedBytes;
 use crate::error::{Error, ErrorKind};
 use crate::limits::read_capped;
 
@@ -19,6 +20,21 @@ pub(super) fn what_it_is_instead(metadata: &Metadata) -> Option<&'static str> {
     } else {
         Some("neither a regular file nor a directory")
     }
+}
+
+/// Opens a file that a file of others names, as lock files do: only a regular file, so that opening it never waits.
+///
+/// # Errors
+///
+/// What cannot be opened, and what is no regular file.
+pub(crate) fn open_regular(path: &Path) -> io::Result<SharedBytes> {
+    if let Some(what) = what_it_is_instead(&fs::metadata(path)?) {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            format!("it is {what}"),
+        ));
+    }
+    SharedBytes::open(path)
 }
 
 /// Reads the file that an option names. A stream that this process was started with (`/dev/stdin`, or what a
@@ -59,4 +75,28 @@ fn is_own_stream(path: &Path, metadata: &Metadata) -> bool {
             directory == Path::new("/dev/fd") || directory == Path::new("/proc/self/fd")
         });
     named && !metadata.is_dir()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_regular_file_is_opened_and_nothing_else_is_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("file");
+        fs::write(&file, "abc").unwrap();
+        assert_eq!(open_regular(&file).unwrap().len(), 3);
+        let refused = |path: &Path| open_regular(path).unwrap_err().to_string();
+        assert_eq!(refused(dir.path()), "it is a directory");
+        #[cfg(unix)]
+        {
+            let fifo = dir.path().join("fifo");
+            let made = std::process::Command::new("mkfifo").arg(&fifo).status();
+            assert!(made.unwrap().success());
+            let what = "it is neither a regular file nor a directory";
+            assert_eq!(refused(&fifo), what);
+            assert_eq!(refused(Path::new("/dev/zero")), what);
+        }
+    }
 }

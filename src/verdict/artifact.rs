@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::compat::{Fit, cubin_fit};
 use crate::cuda::SmTarget;
 use crate::device::{HostFormat, ImageKind};
-use crate::inventory::{Artifact, ArtifactKind, Library, Seen};
+use crate::inventory::{Artifact, ArtifactKind, Library, LockedByName, Seen};
 use crate::platform::{CpuArch, Os, Platform};
 use crate::policy::{FleetTarget, Policy};
 use crate::rule::Code;
@@ -140,6 +140,7 @@ pub fn is_without_cuda(local: &str) -> bool {
 pub(super) fn cpu_only(
     package: &PackageName,
     artifact: &Artifact,
+    locked: Option<&LockedByName<'_>>,
     policy: &Policy,
     tables: &Tables,
 ) -> Option<Finding> {
@@ -147,8 +148,7 @@ pub(super) fn cpu_only(
     {
         return None;
     }
-    let lock = artifact.lock.as_deref();
-    let locked = lock.and_then(|lock| lock.package(&package.name, package.version.as_deref()));
+    let locked = locked.and_then(|all| all.get(&package.name, package.version.as_deref()));
     let local = package
         .version
         .as_deref()

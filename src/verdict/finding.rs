@@ -36,7 +36,7 @@ pub struct Finding {
 }
 
 /// A layer of an image as findings name it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FromLayer {
     /// Its number, from 1.
     pub number: usize,
@@ -68,7 +68,7 @@ impl std::fmt::Display for PackageName {
 }
 
 /// Why a finding is accepted.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WaivedBy {
     /// The reason that the policy gives.
     pub reason: String,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::compat::{Driver, Drives, Meets};
-use crate::inventory::{Artifact, ArtifactKind, Library};
+use crate::inventory::{Artifact, ArtifactKind, Library, LockFacts};
 use crate::platform::Os;
 use crate::policy::{FleetTarget, Policy, WaiverSubject};
 use crate::problem::{Extent, Problem, ProblemKind};
@@ -46,6 +46,8 @@ impl Judge<'_> {
         missing: &mut Vec<MissingKernels>,
     ) {
         let artifact = self.artifact;
+        let locked = artifact.lock.as_deref().map(LockFacts::by_name);
+        let locked = locked.as_ref();
         let mut add = |mut found: Finding, package: Option<&PackageName>| {
             found.artifact = Some(self.index);
             if found.package.is_none() {
@@ -55,9 +57,8 @@ impl Judge<'_> {
                 .library
                 .as_deref()
                 .and_then(|path| from_layer(artifact, path));
-            found.line = found
-                .line
-                .or_else(|| lock::line(artifact, found.package.as_ref()));
+            let line = || lock::line(locked, found.package.as_ref());
+            found.line = found.line.or_else(line);
             // a threshold may have raised it, and a milder case has a milder level
             let (own, default) = (found.level, found.code.default_level());
             if own <= default {
@@ -143,7 +144,8 @@ impl Judge<'_> {
             }
             if !has_code
                 && let Some(package) = name
-                && let Some(found) = artifact::cpu_only(package, artifact, self.policy, self.tables)
+                && let Some(found) =
+                    artifact::cpu_only(package, artifact, locked, self.policy, self.tables)
             {
                 add(found, name);
             }

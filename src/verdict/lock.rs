@@ -1,7 +1,7 @@
 //! What only lock files have: packages without a file, without a version, or not built yet.
 
 use crate::inventory::{
-    Artifact, Content, Environment, Libc, LockFacts, LockedPackage, NotRead, PickStatus,
+    Content, Environment, Libc, LockFacts, LockedByName, LockedPackage, NotRead, PickStatus,
 };
 use crate::platform::{CpuArch, Os, Platform};
 use crate::policy::FleetTarget;
@@ -140,10 +140,12 @@ fn built_from(package: &LockedPackage) -> String {
 }
 
 /// The line of the lock file that a package stands in.
-pub(super) fn line(artifact: &Artifact, package: Option<&PackageName>) -> Option<u32> {
-    let lock = artifact.lock.as_deref()?;
+pub(super) fn line(
+    locked: Option<&LockedByName<'_>>,
+    package: Option<&PackageName>,
+) -> Option<u32> {
     let package = package?;
-    let found = lock.package(&package.name, package.version.as_deref())?;
+    let found = locked?.get(&package.name, package.version.as_deref())?;
     Some(found.line)
 }
 

@@ -1,6 +1,9 @@
 //! What a lock file puts on one kind of machine.
 
+use std::collections::BTreeMap;
+
 use crate::source::lock::{Environment, LockKind, PickStatus, PickedFile, PythonVersion, Unlocked};
+use crate::source::wheel::normal_name;
 
 /// A lock file for one environment: an artifact of its own, like an image for one platform.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,16 +84,41 @@ impl LockFacts {
         self.is_whole && self.packages.iter().all(read)
     }
 
-    /// The package called `name`, whatever its spelling.
-    pub fn package(&self, name: &str, version: Option<&str>) -> Option<&LockedPackage> {
-        let mut named = self.packages.iter().filter(|package| {
-            crate::source::wheel::normal_name(&package.name)
-                == crate::source::wheel::normal_name(name)
-        });
-        let first = named.clone().next();
-        named
-            .find(|package| package.version.as_deref() == version)
-            .or(first)
+    /// The packages, to be asked for by name.
+    pub fn by_name(&self) -> LockedByName<'_> {
+        let mut by_name = LockedByName::default();
+        for package in &self.packages {
+            let named = by_name.packages.entry(normal_name(&package.name));
+            let named = named.or_insert_with(|| Named {
+                first: package,
+                of_version: BTreeMap::new(),
+            });
+            let version = package.version.as_deref();
+            named.of_version.entry(version).or_insert(package);
+        }
+        by_name
+    }
+}
+
+/// The packages of a lock file by name and version: each is found without asking all of them.
+#[derive(Debug, Default)]
+pub struct LockedByName<'l> {
+    packages: BTreeMap<String, Named<'l>>,
+}
+
+/// The packages of one name.
+#[derive(Debug)]
+struct Named<'l> {
+    first: &'l LockedPackage,
+    of_version: BTreeMap<Option<&'l str>, &'l LockedPackage>,
+}
+
+impl<'l> LockedByName<'l> {
+    /// The package called `name`, whatever its spelling: the first of that version, else the first of any.
+    pub fn get(&self, name: &str, version: Option<&str>) -> Option<&'l LockedPackage> {
+        let named = self.packages.get(&normal_name(name))?;
+        let of_version = named.of_version.get(&version);
+        Some(of_version.copied().unwrap_or(named.first))
     }
 }
 

@@ -6,6 +6,6 @@ mod files;
 mod read;
 
 pub(super) use assemble::{FileRead, assemble};
-pub use facts::{Content, LockFacts, LockedPackage, NotRead};
+pub use facts::{Content, LockFacts, LockedByName, LockedPackage, NotRead};
 pub(super) use files::{Files, PlannedLock, Wanted};
 pub(super) use read::{Outcome, Reach, open};

@@ -187,7 +187,7 @@ fn source_of(
     let address = file.url.as_deref().unwrap_or(&file.name);
     let limits = means.budget.limits();
     if let Some(path) = local(address, &wanted.dir) {
-        let source = SharedBytes::open(&path)
+        let source = source::open_regular(&path)
             .and_then(|bytes| source::open_as(said, bytes, wanted.at.clone(), &file.name, limits));
         let source = source.map_err(|error| {
             let detail = format!("`{address}` could not be opened: {error}");

@@ -6,7 +6,7 @@
 
 use super::link::{shown, split_fragment};
 use super::located::{Mistakes, quoted, refused};
-use super::{Hash, Lock, LockKind, Locked, conda, requirements};
+use super::{Hash, Lock, LockKind, Locked, conda, requirements, within};
 use crate::{Error, Locator};
 
 /// The line that begins the list.
@@ -41,6 +41,7 @@ pub(super) fn read(text: &str, at: &Locator) -> Result<Lock, Error> {
     let mut mistakes = Mistakes::default();
     let mut platform = None;
     for (number, line) in (1_u32..).zip(text.lines()) {
+        within(lock.packages.len(), at)?;
         let line = line.trim();
         if line.is_empty() || line == MARK {
             continue;

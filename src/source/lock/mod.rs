@@ -57,6 +57,14 @@ use crate::{Error, ErrorKind, Locator};
 /// The largest lock file that is read, in bytes. The largest that is known has less than a tenth of it.
 pub const MOST_BYTES: usize = 64 << 20;
 
+/// The most packages and requirements of one lock file, with the files that it names. The largest that are known have
+/// some thousands.
+pub const MOST_PACKAGES: usize = 100_000;
+
+/// The most values in the text of one lock file, about: signs that begin one are counted, wherever they stand. A
+/// megabyte of what tools write has some 70,000.
+const MOST_VALUES: usize = 3_000_000;
+
 /// Opens a file beside a lock file, by a relative path as the lock writes it; nothing where there is none.
 pub type Beside<'a> = dyn Fn(&str) -> Option<Vec<u8>> + 'a;
 
@@ -106,7 +114,10 @@ pub fn read(
     let text = detect::text_of(bytes, kind)
         .map_err(|valid| detect::not_text(bytes, &at.to_string(), valid))?;
     let text = text.as_ref();
-    match kind {
+    if values(text) > MOST_VALUES {
+        return Err(too_many(at, MOST_VALUES, "values"));
+    }
+    let lock = match kind {
         LockKind::Uv => uv::read(text, at, beside),
         LockKind::Pylock => pylock::read(text, at),
         LockKind::Poetry => poetry::read(text, at, beside),
@@ -117,7 +128,29 @@ pub fn read(
         LockKind::Explicit => explicit::read(text, at),
         LockKind::Pixi => pixi::read(text, at),
         LockKind::CondaEnvironment => conda_environment::read(text, at),
+    }?;
+    within(lock.packages.len() + lock.unlocked.len(), at)?;
+    Ok(lock)
+}
+
+/// That `count` packages and requirements of the lock file at `at` are not too many: asked while they are collected.
+fn within(count: usize, at: &Locator) -> Result<(), Error> {
+    if count > MOST_PACKAGES {
+        return Err(too_many(at, MOST_PACKAGES, "packages"));
     }
+    Ok(())
+}
+
+fn too_many(at: &Locator, most: usize, what: &str) -> Error {
+    let message = format!("`{at}` has more than {most} {what}");
+    let hint = "lock files that tools write have fewer: check that this is one";
+    Error::new(ErrorKind::Input, message).with_hint(hint)
+}
+
+/// About how many values a text has, before a parser makes each of them many times larger.
+fn values(text: &str) -> usize {
+    let begins = |byte: &&u8| matches!(byte, b'\n' | b',' | b':' | b'=' | b'[' | b'{');
+    text.as_bytes().iter().filter(begins).count()
 }
 
 #[cfg(test)]

@@ -271,3 +271,65 @@ fn long_values_do_not_make_long_messages() {
     let (message, _) = failure("pylock.toml", text.as_bytes());
     assert!(message.len() < 400 && message.ends_with('…'), "{message}");
 }
+
+/// A requirements file with `count` pins.
+fn pins(count: usize) -> String {
+    let pin = |number| format!("p{number}==1\n");
+    (0..count).map(pin).collect()
+}
+
+/// A list of the kind of `uv.lock` with `count` packages.
+fn uv_packages(count: usize) -> String {
+    let package = |number| {
+        format!(
+            "[[package]]\nname = \"p{number}\"\nversion = \"1\"\nsource = {{ registry = \"x\" }}\n"
+        )
+    };
+    let packages: String = (0..count).map(package).collect();
+    format!("version = 1\nrequires-python = \">=3.12\"\n{packages}")
+}
+
+#[test]
+fn more_packages_than_any_lock_has_are_refused_with_the_limit_and_as_many_are_read() {
+    assert_eq!(MOST_PACKAGES, 100_000);
+    assert_eq!(
+        lock("requirements.txt", &pins(100_000)).packages.len(),
+        100_000
+    );
+    let explicit = |count| {
+        let line = |number| format!("https://conda.example/main/linux-64/p{number}-1-0.conda\n");
+        let lines: String = (0..count).map(line).collect();
+        format!("@EXPLICIT\n{lines}")
+    };
+    for (name, text) in [
+        ("requirements.txt", pins(100_001)),
+        ("explicit.txt", explicit(100_001)),
+        ("uv.lock", uv_packages(100_001)),
+    ] {
+        let (what, hint) = failure(name, text.as_bytes());
+        assert_eq!(what, format!("`{name}` has more than 100000 packages"));
+        assert!(hint.contains("check that this is one"), "{hint}");
+    }
+}
+
+#[test]
+fn packages_of_files_that_requirements_name_count_too() {
+    let beside = |path: &str| (path == "more.txt").then(|| pins(100_000).into_bytes());
+    let of = |text: &str| {
+        let at = Locator::root(0, "requirements.txt");
+        read(text.as_bytes(), "requirements.txt", &at, &beside)
+    };
+    assert_eq!(of("-r more.txt\n").unwrap().packages.len(), 100_000);
+    let error = of("-r more.txt\none-more==1\n").unwrap_err();
+    assert!(
+        error.to_string().ends_with("more than 100000 packages"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_text_of_more_values_than_any_lock_has_is_refused_before_it_is_parsed() {
+    let text = format!("{}x = [{}]\n", uv_packages(1), "1,".repeat(3_000_000));
+    let (what, _) = failure("uv.lock", text.as_bytes());
+    assert_eq!(what, "`uv.lock` has more than 3000000 values");
+}

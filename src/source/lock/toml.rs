@@ -6,6 +6,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
 use super::reader::Reader;
+use super::within;
 use crate::Error;
 
 /// An entry, and the line where it begins.
@@ -63,6 +64,7 @@ impl<'t> Document<'t> {
             let message = format!("`{key}` is no list of tables");
             return Err(reader.error(Some(line), &message, self.remedy));
         };
+        within(list.len(), &reader.lock.at)?;
         let mut entries = Vec::with_capacity(list.len());
         for value in list {
             let line = reader.line(value.span().start);

@@ -195,3 +195,49 @@ fn nothing_is_missing_where_not_all_is_known() {
     let other = locked("pure", "1.0", PickStatus::Sdist, Content::None);
     assert!(!quiet(xformers().locked(other)));
 }
+
+#[test]
+fn a_package_of_a_lock_is_found_by_any_spelling_and_by_its_version_first() {
+    let at = |line, package| LockedPackage { line, ..package };
+    let input = lock("linux/amd64")
+        .locked(at(3, wheel("Flash_Attn", "1.0")))
+        .locked(at(5, wheel("flash-attn", "2.0")))
+        .locked(at(7, wheel("flash.attn", "2.0")));
+    input.change(|lock| {
+        let by_name = lock.by_name();
+        let line = |name, version| by_name.get(name, version).map(|package| package.line);
+        assert_eq!(line("FLASH-ATTN", Some("2.0")), Some(5));
+        assert_eq!(line("flash-attn", Some("1.0")), Some(3));
+        // of no such version, the first
+        assert_eq!(line("flash-attn", Some("9")), Some(3));
+        assert_eq!(line("flash-attn", None), Some(3));
+        assert_eq!(line("flash", Some("1.0")), None);
+    });
+}
+
+#[test]
+fn each_of_many_packages_is_judged_by_its_own_line() {
+    const COUNT: u32 = 5_000;
+    let mut input = lock("linux/amd64");
+    for line in 1..=COUNT {
+        let none = locked(
+            &format!("p{line}"),
+            "1.0",
+            PickStatus::NoFile,
+            Content::None,
+        );
+        input = input.locked(LockedPackage { line, ..none });
+    }
+    let evaluation = of(&input);
+    let mut lines: Vec<u32> = evaluation
+        .findings
+        .iter()
+        .filter_map(|found| found.line)
+        .collect();
+    lines.sort_unstable();
+    assert_eq!(lines, (1..=COUNT).collect::<Vec<_>>());
+    for found in &evaluation.findings {
+        let name = found.package.as_ref().map(|package| package.name.clone());
+        assert_eq!(name, found.line.map(|line| format!("p{line}")));
+    }
+}

@@ -6,7 +6,7 @@
 //! linear in the length (the crate keeps decision diagrams, which a hostile marker could blow up, and does not know
 //! PEP 751). What depends on a fact that is not known, such as `platform_release`, is [`Truth::Unknown`].
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 use pep440_rs::Version;
@@ -56,6 +56,11 @@ pub(super) enum MarkerError {
     /// It has more parentheses in each other than any that tools write.
     #[error("it has more than {MOST_NESTED} parentheses in each other")]
     Deep,
+    /// The lock asks more than any that tools write.
+    #[error(
+        "the markers of the lock have more than {MOST_JUDGED} different comparisons or {MOST_COMPARED} in all"
+    )]
+    Many,
     /// It is not of the grammar.
     #[error("it is no environment marker")]
     Malformed,
@@ -64,6 +69,11 @@ pub(super) enum MarkerError {
 /// Markers that uv writes for packages with many forks have some kilobytes.
 const MOST_BYTES: usize = 1 << 16;
 const MOST_NESTED: u32 = 64;
+/// Different comparisons that are judged for one machine: the crate that judges them keeps each for good. Locks that
+/// tools write have some hundreds.
+const MOST_JUDGED: usize = 10_000;
+/// Comparisons that are looked at for one machine, those that are known included.
+const MOST_COMPARED: u32 = 2_000_000;
 
 /// What the user asked for; names are normal.
 #[derive(Debug, Clone, Default)]
@@ -82,6 +92,8 @@ pub(super) struct Markers {
     has_python: bool,
     /// Comparisons that were judged: a lock repeats a few of them thousands of times.
     known: RefCell<BTreeMap<String, Option<bool>>>,
+    /// How many were looked at.
+    compared: Cell<u32>,
 }
 
 impl Markers {
@@ -122,6 +134,7 @@ impl Markers {
             environment: environment.try_into().ok()?,
             has_python,
             known: RefCell::default(),
+            compared: Cell::new(0),
         })
     }
 
@@ -143,7 +156,12 @@ impl Markers {
         }
     }
 
-    fn compare(&self, left: Token<'_>, operator: &str, right: Token<'_>) -> Option<Truth> {
+    fn compare(
+        &self,
+        left: Token<'_>,
+        operator: &str,
+        right: Token<'_>,
+    ) -> Result<Truth, MarkerError> {
         let (variable, _) = operands(left, right)?;
         let needs_python = matches!(
             variable,
@@ -153,18 +171,33 @@ impl Markers {
             variable,
             "platform_release" | "platform_version" | "platform.version"
         );
-        let expression = format!("{left} {operator} {right}");
-        if !self.known.borrow().contains_key(&expression) {
-            let parsed = MarkerExpression::from_str(&expression).ok().flatten();
-            let holds = parsed.map(|p| MarkerTree::expression(p).evaluate(&self.environment, &[]));
-            self.known.borrow_mut().insert(expression.clone(), holds);
-        }
-        let holds = self.known.borrow().get(&expression).copied().flatten()?;
-        Some(if unknown || needs_python && !self.has_python {
+        let holds = self.judged(format!("{left} {operator} {right}"))?;
+        let holds = holds.ok_or(MarkerError::Malformed)?;
+        Ok(if unknown || needs_python && !self.has_python {
             Truth::Unknown
         } else {
             Truth::of(holds)
         })
+    }
+
+    /// Whether a comparison holds; nothing where it is none.
+    fn judged(&self, expression: String) -> Result<Option<bool>, MarkerError> {
+        let compared = self.compared.get();
+        if compared == MOST_COMPARED {
+            return Err(MarkerError::Many);
+        }
+        self.compared.set(compared + 1);
+        let mut known = self.known.borrow_mut();
+        if let Some(holds) = known.get(&expression) {
+            return Ok(*holds);
+        }
+        if known.len() == MOST_JUDGED {
+            return Err(MarkerError::Many);
+        }
+        let parsed = MarkerExpression::from_str(&expression).ok().flatten();
+        let holds = parsed.map(|p| MarkerTree::expression(p).evaluate(&self.environment, &[]));
+        known.insert(expression, holds);
+        Ok(holds)
     }
 }
 
@@ -281,16 +314,20 @@ impl<'m> Reader<'m> {
         };
         let right = self.next()?.ok_or(MarkerError::Malformed)?;
         self.compare(left, operator, right)
-            .ok_or(MarkerError::Malformed)
     }
 
-    fn compare(&self, left: Token<'m>, operator: &str, right: Token<'m>) -> Option<Truth> {
+    fn compare(
+        &self,
+        left: Token<'m>,
+        operator: &str,
+        right: Token<'m>,
+    ) -> Result<Truth, MarkerError> {
         let (variable, text) = operands(left, right)?;
         let name = normal_name(text.trim_matches(['"', '\'']));
         let among = |names: &BTreeSet<String>, yes: &str, no: &str| match operator {
-            operator if operator == yes => Some(Truth::of(names.contains(&name))),
-            operator if operator == no => Some(Truth::of(!names.contains(&name))),
-            _ => None,
+            operator if operator == yes => Ok(Truth::of(names.contains(&name))),
+            operator if operator == no => Ok(Truth::of(!names.contains(&name))),
+            _ => Err(MarkerError::Malformed),
         };
         let is_first = matches!(left, Token::Quoted(_));
         match variable {
@@ -303,12 +340,12 @@ impl<'m> Reader<'m> {
 }
 
 /// The variable and the quoted text of a comparison, which has one of each.
-fn operands<'m>(left: Token<'m>, right: Token<'m>) -> Option<(&'m str, &'m str)> {
+fn operands<'m>(left: Token<'m>, right: Token<'m>) -> Result<(&'m str, &'m str), MarkerError> {
     match (left, right) {
         (Token::Word(word), Token::Quoted(text)) | (Token::Quoted(text), Token::Word(word)) => {
-            Some((word, text))
+            Ok((word, text))
         }
-        _ => None,
+        _ => Err(MarkerError::Malformed),
     }
 }
 

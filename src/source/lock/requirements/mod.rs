@@ -33,6 +33,7 @@ pub(super) fn read(
 ) -> Result<Lock, Error> {
     let mut walk = Walk::new(at, beside);
     walk.top(text);
+    walk.is_within()?;
     if let (0, Some((line, what))) = (walk.understood, walk.mistakes.first()) {
         let hint = "name a requirements file, or say what the file is (`file:PATH`)";
         return Err(refused(at, line, what, hint));

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use super::super::link::{has_scheme, shown};
 use super::super::located::{Mistakes, quoted};
-use super::super::{Lock, LockKind};
+use super::super::{Lock, LockKind, within};
 use super::lines::{Line, logical};
 use super::options::{self, Opt, Parts};
 use super::pins::{Found, settle};
 use super::{decode, entry, hashes};
-use crate::Locator;
 use crate::source::wheel::normal_name;
+use crate::{Error, Locator};
 
 /// Files in each other.
 const DEPTH: usize = 16;
@@ -68,6 +68,11 @@ impl<'b> Walk<'b> {
         );
     }
 
+    /// That no more was read than a lock file may have.
+    pub(super) fn is_within(&self) -> Result<(), Error> {
+        within(self.found.len() + self.constraints.len(), &self.lock.at)
+    }
+
     pub(super) fn finish(mut self) -> Lock {
         settle(&mut self.lock, self.found, &self.constraints);
         self.mistakes.into_lock(&mut self.lock);
@@ -76,6 +81,10 @@ impl<'b> Walk<'b> {
 
     fn file(&mut self, text: &str, file: &File) {
         for line in logical(text.strip_prefix('\u{feff}').unwrap_or(text)) {
+            // what is too many already is refused by `read`
+            if self.is_within().is_err() {
+                return;
+            }
             let read = options::parse(&line.text).and_then(|parts| self.line(&parts, &line, file));
             match read {
                 Ok(()) => self.understood += 1,

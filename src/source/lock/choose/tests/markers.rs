@@ -240,3 +240,35 @@ fn a_hostile_marker_costs_its_length_alone() {
         Err(MarkerError::Long)
     );
 }
+
+#[test]
+fn only_so_many_different_comparisons_are_judged_and_those_that_are_known_stay_so() {
+    let markers = markers("linux/amd64", "3.12");
+    let of = |number: u32| {
+        markers.evaluate(
+            &format!("platform_machine == 'm{number}'"),
+            &asked(&[], &[]),
+        )
+    };
+    for number in 0..10_000 {
+        assert_eq!(of(number), Ok(Truth::Fails));
+    }
+    assert_eq!(of(10_000), Err(MarkerError::Many));
+    assert_eq!(of(9_999), Ok(Truth::Fails));
+}
+
+#[test]
+fn only_so_many_comparisons_are_looked_at_in_all() {
+    let markers = markers("linux/amd64", "3.12");
+    let marker = ["os_name=='nt'"; 2_000].join(" or ");
+    for _ in 0..1_000 {
+        assert_eq!(
+            markers.evaluate(&marker, &asked(&[], &[])),
+            Ok(Truth::Fails)
+        );
+    }
+    assert_eq!(
+        markers.evaluate("os_name=='nt'", &asked(&[], &[])),
+        Err(MarkerError::Many)
+    );
+}
