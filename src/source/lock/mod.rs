@@ -39,7 +39,6 @@ mod uv;
 mod yaml;
 
 pub(crate) use address::percent_decoded;
-pub use address::without_secrets;
 pub use choose::{Candidate, Chosen, ChosenPython, PythonFrom, choose, choose_of_index};
 pub use detect::{detect, may_be_lock};
 pub use environment::{Environment, Libc, ParseLibcError, ParsePythonError, PythonVersion};
@@ -50,6 +49,7 @@ pub use open::LockFile;
 pub(super) use open::is_requirement;
 pub use pick::{Pick, PickStatus, PickedFile};
 
+pub use crate::source::hide::without_secrets;
 use crate::{Error, ErrorKind, Locator};
 
 /// The largest lock file that is read, in bytes. The largest that is known has less than a tenth of it.

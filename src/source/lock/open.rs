@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Lock, LockKind, Locked, LockedFile, MOST_BYTES, Pick, detect, may_be_lock, read};
+use super::{
+    Lock, LockKind, Locked, LockedFile, MOST_BYTES, Pick, detect, may_be_lock, read,
+    without_secrets,
+};
 use crate::archive::SharedBytes;
 use crate::limits::read_capped;
 use crate::source::{cannot_open, read_named};
@@ -83,7 +86,7 @@ impl LockFile {
             )));
         }
         if lock.packages.is_empty() {
-            let message = format!("`{text}` is no requirement");
+            let message = format!("`{}` is no requirement", without_secrets(text));
             return Err(
                 Error::new(ErrorKind::Usage, message).with_hint("write it as `torch==2.9.1`")
             );

@@ -17,12 +17,13 @@ use toml::Spanned;
 
 use super::super::wheel::normal_name;
 use super::Beside;
-use super::address::{file_name, is_archive, without_secrets};
+use super::address::{file_name, is_archive};
 use super::graph::{Edge, connect};
 use super::model::{Hash, Lock, LockKind, Locked, LockedFile, Origin, Under};
 use super::pyproject::PyProject;
 use super::reader::Reader;
 use super::toml::{Document, Entry};
+use super::without_secrets;
 use crate::{Error, Locator};
 
 const REMEDY: &str = "write it again with `pdm lock`";

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::super::link::{has_scheme, shown};
+use super::super::link::has_scheme;
 use super::super::located::{Mistakes, quoted};
-use super::super::{Lock, LockKind};
+use super::super::{Lock, LockKind, without_secrets};
 use super::lines::{Line, logical};
 use super::options::{self, Opt, Parts};
 use super::pins::{Found, settle};
@@ -88,7 +88,7 @@ impl<'b> Walk<'b> {
         match file.line {
             None => self.mistakes.add(number, what),
             Some(line) => {
-                let place = quoted(&shown(&file.path));
+                let place = quoted(&file.path);
                 self.mistakes
                     .add(line, format!("{place}, line {number}: {what}"));
             }
@@ -103,7 +103,7 @@ impl<'b> Walk<'b> {
             ("", Some(editable)) => editable,
             (requirement, _) => requirement,
         };
-        let bare = shown(requirement);
+        let bare = without_secrets(requirement);
         if let Some(name) = variable(&bare) {
             return Err(format!(
                 "{} holds the variable {name} of the environment, which is not put in: write its value",
@@ -112,7 +112,7 @@ impl<'b> Walk<'b> {
         }
         let mut entry = entry::parse(requirement, hashes(parts)?, top)?;
         if let (Some(package), Some(from)) = (&mut entry.pinned, &line.from) {
-            package.index = Some(shown(from));
+            package.index = Some(without_secrets(from));
         }
         let found = Found { entry, line: top };
         if file.is_constraint {
@@ -131,7 +131,7 @@ impl<'b> Walk<'b> {
         }
         let addresses = [Opt::Index, Opt::ExtraIndex, Opt::FindLinks];
         for value in addresses.iter().flat_map(|opt| parts.all(*opt)) {
-            let value = shown(value);
+            let value = without_secrets(value);
             if let Some(name) = variable(&value) {
                 let what = format!(
                     "{} holds the variable {name} of the environment, which is not put in: packages of it are not found",
@@ -149,18 +149,18 @@ impl<'b> Walk<'b> {
         if !lock.options.no_index {
             // the last of several, and it takes the place of all before it: so does pip
             if let Some(url) = parts.all(Opt::Index).last() {
-                lock.indexes = vec![shown(url)];
+                lock.indexes = vec![without_secrets(url)];
                 lock.has_main_index = true;
                 lock.options.keep_login(url);
             }
             for url in parts.all(Opt::ExtraIndex) {
-                lock.indexes.push(shown(url));
+                lock.indexes.push(without_secrets(url));
                 lock.options.keep_login(url);
             }
         }
         // pip takes the first of several in one line
         if let Some(url) = parts.first(Opt::FindLinks) {
-            lock.options.find_links.push(shown(url));
+            lock.options.find_links.push(without_secrets(url));
             lock.options.keep_login(url);
         }
         let binary = &mut lock.options;
@@ -180,7 +180,7 @@ impl<'b> Walk<'b> {
         top: u32,
         file: &File,
     ) -> Result<(), String> {
-        let bare = shown(path);
+        let bare = without_secrets(path);
         let named = quoted(&bare);
         if let Some(name) = variable(&bare) {
             return Err(format!(
