@@ -56,7 +56,25 @@ use crate::{Error, ErrorKind, Locator};
 pub const MOST_BYTES: usize = 64 << 20;
 
 /// Opens a file beside a lock file, by a relative path as the lock writes it; nothing where there is none.
-pub type Beside<'a> = dyn Fn(&str) -> Option<Vec<u8>> + 'a;
+pub type Beside<'a> = dyn Fn(&str) -> Option<Neighbor> + 'a;
+
+/// A file that a lock file names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Neighbor {
+    /// What is in it.
+    pub bytes: Vec<u8>,
+    /// Whether it lies outside the directory of the lock file, behind a link for one: no text of it is shown.
+    pub is_outside: bool,
+}
+
+impl From<Vec<u8>> for Neighbor {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self {
+            bytes,
+            is_outside: false,
+        }
+    }
+}
 
 /// Reads a lock file called `file_name`. It may name files beside itself, and those that belong to it are looked for
 /// (`pyproject.toml`): `beside` opens them.

@@ -11,7 +11,7 @@ pub(super) fn lock(name: &str, text: &str) -> Lock {
 pub(super) fn lock_beside(name: &str, text: &str, project: Option<&str>) -> Lock {
     let beside = |path: &str| {
         let project = project.filter(|_| path == "pyproject.toml")?;
-        Some(project.as_bytes().to_vec())
+        Some(project.as_bytes().to_vec().into())
     };
     read(text.as_bytes(), name, &Locator::root(0, name), &beside).unwrap()
 }

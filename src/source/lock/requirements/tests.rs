@@ -12,7 +12,7 @@ fn at() -> Locator {
 fn read_with(text: &str, files: &[(&str, &str)]) -> Lock {
     let files: BTreeMap<_, _> = files.iter().copied().collect();
     read(text, &at(), &|path| {
-        Some(files.get(path)?.as_bytes().to_vec())
+        Some(files.get(path)?.as_bytes().to_vec().into())
     })
     .unwrap()
 }
@@ -235,10 +235,32 @@ fn files_that_cannot_be_read_are_located() {
 }
 
 #[test]
+fn no_text_of_a_file_elsewhere_is_shown() {
+    let lock = read("-r ../../x\n", &at(), &|_| {
+        Some(super::super::Neighbor {
+            bytes: b"$s3cret$\n".repeat(20),
+            is_outside: true,
+        })
+    })
+    .unwrap();
+    let details = details(&lock);
+    assert_eq!(details.len(), 6, "{details:?}");
+    assert_eq!(
+        details[0],
+        "line 1: `../../x`, line 1: it is not understood"
+    );
+    assert!(!format!("{details:?}").contains("s3cret"));
+}
+
+#[test]
 fn files_in_each_other_are_bounded() {
     let lock = read("-r 0.txt\n", &at(), &|path| {
         let number: u32 = path.trim_end_matches(".txt").parse().unwrap();
-        Some(format!("-r {}.txt\n-r {}.txt\n", number * 2 + 1, number * 2 + 2).into_bytes())
+        Some(
+            format!("-r {}.txt\n-r {}.txt\n", number * 2 + 1, number * 2 + 2)
+                .into_bytes()
+                .into(),
+        )
     })
     .unwrap();
     assert!(details(&lock)[0].contains("16 files in each other, or 256 in all, are enough"));
@@ -423,7 +445,7 @@ fn no_text_is_a_panic() {
         "a-.whl",
         "./.zip",
     ] {
-        let _ = read(text, &at(), &|_| Some(text.as_bytes().to_vec()));
+        let _ = read(text, &at(), &|_| Some(text.as_bytes().to_vec().into()));
         let _ = is_plausible(text);
     }
     let deep = format!(
@@ -431,5 +453,7 @@ fn no_text_is_a_panic() {
         "(".repeat(100_000),
         ")".repeat(100_000)
     );
-    let _ = read(&deep, &at(), &|_| Some(b"a==1 ; os_name == 'nt'".to_vec()));
+    let _ = read(&deep, &at(), &|_| {
+        Some(b"a==1 ; os_name == 'nt'".to_vec().into())
+    });
 }

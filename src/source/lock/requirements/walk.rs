@@ -1,10 +1,11 @@
 //! The files of `-r` and `-c`, in the order in which pip reads them.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use super::super::link::has_scheme;
 use super::super::located::{Mistakes, quoted};
-use super::super::{Lock, LockKind, without_secrets};
+use super::super::{Beside, Lock, LockKind, Neighbor, without_secrets};
 use super::lines::{Line, logical};
 use super::options::{self, Opt, Parts};
 use super::pins::{Found, settle};
@@ -14,6 +15,8 @@ use crate::source::wheel::normal_name;
 
 /// Files in each other.
 const DEPTH: usize = 16;
+/// Lines of one file of `-r` or `-c` that are told one by one.
+const TOLD: usize = 5;
 /// Files of one run of `-r` and `-c`.
 const MOST_FILES: usize = 256;
 
@@ -25,11 +28,15 @@ struct File {
     is_constraint: bool,
     /// The line of the top file by which it is read.
     line: Option<u32>,
+    /// Whether no text of it is shown.
+    is_outside: bool,
+    /// Lines of it that are told.
+    told: Cell<usize>,
 }
 
 /// What was read so far.
 pub(super) struct Walk<'b> {
-    beside: &'b dyn Fn(&str) -> Option<Vec<u8>>,
+    beside: &'b Beside<'b>,
     lock: Lock,
     pub(super) mistakes: Mistakes,
     /// Lines that are requirements or options.
@@ -43,7 +50,7 @@ pub(super) struct Walk<'b> {
 }
 
 impl<'b> Walk<'b> {
-    pub(super) fn new(at: &Locator, beside: &'b dyn Fn(&str) -> Option<Vec<u8>>) -> Self {
+    pub(super) fn new(at: &Locator, beside: &'b Beside<'b>) -> Self {
         Self {
             beside,
             lock: Lock::new(at.clone(), LockKind::Requirements),
@@ -64,6 +71,8 @@ impl<'b> Walk<'b> {
                 path: String::new(),
                 is_constraint: false,
                 line: None,
+                is_outside: false,
+                told: Cell::new(0),
             },
         );
     }
@@ -89,6 +98,14 @@ impl<'b> Walk<'b> {
             None => self.mistakes.add(number, what),
             Some(line) => {
                 let place = quoted(&file.path);
+                let told = file.told.get();
+                file.told.set(told + 1);
+                let what = match told {
+                    0..TOLD if file.is_outside => "it is not understood",
+                    0..TOLD => what,
+                    TOLD => "it and lines behind it are not understood",
+                    _ => return,
+                };
                 self.mistakes
                     .add(line, format!("{place}, line {number}: {what}"));
             }
@@ -204,7 +221,7 @@ impl<'b> Walk<'b> {
         if !self.read.insert((path.clone(), is_constraint)) {
             return Ok(());
         }
-        let bytes = (self.beside)(&path).ok_or_else(|| {
+        let Neighbor { bytes, is_outside } = (self.beside)(&path).ok_or_else(|| {
             format!("there is no file {named}: put it beside this one, or leave the line out")
         })?;
         let text = decode(&bytes).map_err(|what| format!("{named} is not read: {what}"))?;
@@ -215,6 +232,8 @@ impl<'b> Walk<'b> {
                 path,
                 is_constraint,
                 line: Some(top),
+                is_outside: is_outside || file.is_outside,
+                told: Cell::new(0),
             },
         );
         self.open.pop();
