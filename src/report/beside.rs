@@ -1,6 +1,6 @@
 //! What is said beside a verdict: which driver it needs, what is not judged, what is waived.
 
-use crate::inventory::{ArtifactKind, Content};
+use crate::inventory::{ArtifactKind, Content, LockedByName};
 use crate::rule::{Code, Level};
 use crate::verdict::{Evaluation, Finding, Judged, Mechanism, Row, RowIndex};
 
@@ -51,10 +51,15 @@ impl<'e> Beside<'e> {
     }
 
     /// The remarks, or nothing.
-    pub(super) fn remarks(&self, row: &Row, artifact: &Judged) -> String {
+    pub(super) fn remarks(
+        &self,
+        row: &Row,
+        artifact: &Judged,
+        locked: Option<&LockedByName<'_>>,
+    ) -> String {
         let mut remarks = Vec::new();
         if !row.has_device_code {
-            remarks.push(no_device_code(row, artifact).to_owned());
+            remarks.push(no_device_code(row, artifact, locked).to_owned());
         }
         if !self.lacking.is_empty() {
             let gpus: Vec<String> = self.lacking.iter().map(|gpu| (*gpu).to_owned()).collect();
@@ -91,10 +96,10 @@ impl<'e> Beside<'e> {
 }
 
 /// What a package without device code of its own is, as far as can be said.
-fn no_device_code(row: &Row, artifact: &Judged) -> &'static str {
-    let locked = artifact.lock.as_ref().zip(row.package.as_ref());
+fn no_device_code(row: &Row, artifact: &Judged, locked: Option<&LockedByName<'_>>) -> &'static str {
+    let locked = locked.zip(row.package.as_ref());
     let locked =
-        locked.and_then(|(lock, package)| lock.package(&package.name, package.version.as_deref()));
+        locked.and_then(|(locked, package)| locked.get(&package.name, package.version.as_deref()));
     if let Some(package) = locked.filter(|package| !package.content.is_known()) {
         return match package.content {
             Content::NotRead(_) => "its file was not read",

@@ -100,8 +100,9 @@ fn write_rows(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut lines: Vec<(&Row, String, Vec<String>)> = Vec::new();
+    let locked = artifact.lock.as_ref().map(|lock| lock.by_name());
     for (row, beside) in rows {
-        let remarks = beside.remarks(row, artifact);
+        let remarks = beside.remarks(row, artifact, locked.as_ref());
         let same = lines
             .iter_mut()
             .rev()

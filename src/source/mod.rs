@@ -12,6 +12,7 @@ mod daemon;
 mod dir;
 mod fetch;
 mod file;
+mod hide;
 #[cfg(feature = "registry")]
 pub mod http;
 mod images;
@@ -56,6 +57,7 @@ pub use secret::Secret;
 pub use spec::SourceSpec;
 pub use wheel::{Wheel, WheelFilename};
 
+use self::hide::without_secrets;
 #[cfg(feature = "registry")]
 use self::oci::Access;
 use self::oci::{Choice, Image};
@@ -235,9 +237,14 @@ pub fn open(spec: &SourceSpec, index: usize, options: &mut OpenOptions) -> Resul
             let text = path
                 .to_str()
                 .filter(|text| spec.kind() == SpecKind::Bare && lock::is_requirement(text));
+            // what is no file may be anything
+            let bare = without_secrets(&shown(path));
             return match text {
-                Some(text) => LockFile::of_requirement(text, &at).map(Source::Lock),
-                None => Err(cannot_open(path, error)),
+                Some(text) => {
+                    let at = Locator::root(index, bare);
+                    LockFile::of_requirement(text, &at).map(Source::Lock)
+                }
+                None => Err(cannot_open(Path::new(&bare), error)),
             };
         }
         metadata => metadata.map_err(|error| cannot_open(path, error))?,

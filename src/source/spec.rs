@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use super::hide::without_secrets;
 #[cfg(feature = "registry")]
 use super::http::Address;
 #[cfg(feature = "registry")]
@@ -174,8 +175,8 @@ impl SourceSpec {
             .collect();
         names.sort();
         if names.is_empty() {
-            let message = format!("nothing matches `{}`", shown(&self.path));
-            let hint = format!("look at what is in `{}`", shown(listed));
+            let message = format!("nothing matches `{}`", without_secrets(&shown(&self.path)));
+            let hint = format!("look at what is in `{}`", without_secrets(&shown(listed)));
             return Err(Error::new(ErrorKind::Input, message).with_hint(hint));
         }
         let found = names
@@ -268,7 +269,10 @@ fn known(scheme: &str, text: &str) -> Result<SpecKind, Error> {
         #[cfg(feature = "registry")]
         "registry" => return Ok(SpecKind::Registry),
         "docker" if text.contains("://") => {
-            let message = format!("`{text}` is how other tools name an image on a registry");
+            let message = format!(
+                "`{}` is how other tools name an image on a registry",
+                without_secrets(text)
+            );
             return Err(Error::new(ErrorKind::Usage, message).with_hint(
                 "write `registry:IMAGE`, or `docker:IMAGE` for one that Docker holds on this machine",
             ));
@@ -288,6 +292,7 @@ fn known(scheme: &str, text: &str) -> Result<SpecKind, Error> {
         }
         _ => {
             let message = format!("`{scheme}:` is no kind of input");
+            let text = without_secrets(text);
             let hint = format!("{SUPPORTED}; a path that has a colon is written `./{text}`");
             return Err(Error::new(ErrorKind::Usage, message).with_hint(hint));
         }

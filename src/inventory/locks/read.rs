@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::facts::{Content, NotRead};
 use super::files::Wanted;
 use crate::Error;
-use crate::archive::{Fault, SharedBytes};
+use crate::archive::Fault;
 use crate::inventory::cache::{Cache, Stated};
 use crate::inventory::leaf::Means;
 use crate::inventory::{Artifact, ArtifactKind};

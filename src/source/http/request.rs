@@ -12,6 +12,7 @@ use reqwest::header::HeaderValue;
 use super::address::Address;
 use super::error::{HttpError, HttpErrorKind, bounded};
 use super::options::Clock;
+use crate::source::hide::path_without_secrets;
 use crate::source::secret::Secret;
 
 /// Time in which a body must bring [`LEAST`] bytes, waiting for it alone counted.
@@ -257,7 +258,7 @@ pub(super) fn origin(url: &Url) -> (&str, Option<&str>, Option<u16>) {
     (url.scheme(), url.host_str(), url.port_or_known_default())
 }
 
-/// An address without user, password, query and fragment, which may be or hold secrets.
+/// An address without user, password, query, fragment and the tokens of conda, which may be or hold secrets.
 pub(super) fn shown(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     let port = url
@@ -265,7 +266,11 @@ pub(super) fn shown(url: &Url) -> String {
         .map(|port| format!(":{port}"))
         .unwrap_or_default();
     bounded(
-        &format!("{}://{host}{port}{}", url.scheme(), url.path()),
+        &format!(
+            "{}://{host}{port}{}",
+            url.scheme(),
+            path_without_secrets(url.path())
+        ),
         SHOWN_MAX,
     )
 }

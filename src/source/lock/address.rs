@@ -1,78 +1,10 @@
-//! Addresses: the file that one names, and what of it may be shown.
+//! Addresses: the file that one names, shown without secrets.
 
 use std::fmt;
 
 use super::model::LockedFile;
 use super::pick::PickedFile;
-
-/// Fields of a query that name code and no user.
-const HARMLESS: &[&str] = &[
-    "branch",
-    "egg",
-    "lfs",
-    "ref",
-    "reference",
-    "rev",
-    "subdirectory",
-    "tag",
-];
-
-/// A text with what its addresses hold of users, passwords and tokens left out: what stands before the `@` of a
-/// host, and the values of fields behind `?`.
-pub fn without_secrets(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, behind)) = rest.split_once("://") {
-        shown.push_str(before);
-        shown.push_str("://");
-        let end = behind
-            .find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '<' | '>'))
-            .unwrap_or(behind.len());
-        let (address, after) = behind.split_at_checked(end).unwrap_or((behind, ""));
-        push_address(&mut shown, address);
-        rest = after;
-    }
-    shown.push_str(rest);
-    shown
-}
-
-/// Adds what stands behind `://`.
-fn push_address(shown: &mut String, address: &str) {
-    let end = address.find(['/', '?', '#']).unwrap_or(address.len());
-    let host = address.get(..end).unwrap_or(address);
-    // a password with a slash is no valid address, and a password all the same
-    let port = host
-        .strip_prefix('[')
-        .map_or(host, |v6| v6.rsplit(']').next().unwrap_or_default())
-        .rsplit_once(':');
-    let is_port = port.is_none_or(|(_, port)| port.bytes().all(|b| b.is_ascii_digit()));
-    let users = if is_port || host.contains('@') {
-        host
-    } else {
-        address
-    };
-    let from = users.rfind('@').map_or(0, |at| at + 1);
-    let address = address.get(from..).unwrap_or_default();
-
-    let (address, fragment) = split_before(address, '#');
-    let (path, query) = split_before(address, '?');
-    shown.push_str(path);
-    for (i, field) in query.split(['?', '&']).enumerate() {
-        match (i, field.split_once('=')) {
-            (0, _) => {}
-            (_, Some((key, _))) if !HARMLESS.contains(&key) => {
-                shown.push(if i == 1 { '?' } else { '&' });
-                shown.push_str(key);
-                shown.push_str("=…");
-            }
-            _ => {
-                shown.push(if i == 1 { '?' } else { '&' });
-                shown.push_str(field);
-            }
-        }
-    }
-    shown.push_str(fragment);
-}
+use crate::source::hide::without_secrets;
 
 fn split_before(text: &str, c: char) -> (&str, &str) {
     let at = text.find(c).unwrap_or(text.len());
@@ -82,11 +14,11 @@ fn split_before(text: &str, c: char) -> (&str, &str) {
 /// The name of the file that an address or a path names, decoded: `torch-2.9.1+cu130-….whl`. What decodes to no
 /// plain name stays as it is.
 pub(crate) fn file_name(address: &str) -> String {
-    let address = match address.split_once("://") {
-        Some((_, behind)) => {
-            let (address, _) = split_before(behind, '#');
-            split_before(address, '?').0
-        }
+    // a password with a slash would be taken for a name
+    let bare = address.contains("://").then(|| without_secrets(address));
+    let bare = bare.as_deref().and_then(|bare| bare.split_once("://"));
+    let address = match bare {
+        Some((_, behind)) => split_before(split_before(behind, '#').0, '?').0,
         None => address,
     };
     let trimmed = address.trim_end_matches(['/', '\\']);
@@ -175,35 +107,6 @@ mod tests {
             ("https://w.example/%%2Bé", "%+é"),
         ] {
             assert_eq!(file_name(address), name, "{address}");
-        }
-    }
-
-    #[test]
-    fn secrets_of_addresses_are_left_out() {
-        for (text, shown) in [
-            (
-                "https://me:s3cret@w.example/a@b.whl",
-                "https://w.example/a@b.whl",
-            ),
-            ("https://s3cret@w.example", "https://w.example"),
-            (
-                "git+ssh://git:s3@w.example:22/a?rev=1&token=s3cret#c0ffee",
-                "git+ssh://w.example:22/a?rev=1&token=…#c0ffee",
-            ),
-            (
-                "two: https://a:s3@x.example and `https://b:s3@y.example`",
-                "two: https://x.example and `https://y.example`",
-            ),
-            ("https://me:s3/cret@w.example/a", "https://w.example/a"),
-            ("https://a@b:s3@w.example/a", "https://w.example/a"),
-            ("http://[::1]:8080/a@b", "http://[::1]:8080/a@b"),
-            (
-                "https://w.example:443/simple",
-                "https://w.example:443/simple",
-            ),
-            ("a >= 1 @ nothing", "a >= 1 @ nothing"),
-        ] {
-            assert_eq!(without_secrets(text), shown);
         }
     }
 

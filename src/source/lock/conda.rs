@@ -3,8 +3,8 @@
 //! Format: CEP 26 (names), and the layout of channels: `CHANNEL/SUBDIR/NAME-VERSION-BUILD.conda`.
 
 use super::address::file_name;
-use super::link::{has_scheme, shown, split_fragment};
-use super::{Hash, Locked, LockedFile, Origin};
+use super::link::{has_scheme, split_fragment};
+use super::{Hash, Locked, LockedFile, Origin, without_secrets};
 
 /// Suffixes of conda packages.
 const SUFFIXES: &[&str] = &[".conda", ".tar.bz2"];
@@ -38,7 +38,7 @@ pub(super) fn package(url: &str, hash: Option<Hash>, line: u32) -> Option<Locked
     let parts = file_parts(&name)?;
     let mut package = Locked::new(parts.name, Some(parts.version.to_owned()), line);
     if has_scheme(url) {
-        package.index = channel(url).map(shown);
+        package.index = channel(url).map(without_secrets);
     } else {
         package.origin = Origin::File(url.to_owned());
     }

@@ -3,8 +3,8 @@
 //! Format: conda's documentation of environment files. Match specs say versions and no files, and packages of `pip:`
 //! come with whatever else they need: all of it is unlocked.
 
-use super::link::shown;
 use super::located::{Mistakes, not_yaml, refused};
+use super::without_secrets;
 use super::yaml::{self, Node};
 use super::{Lock, LockKind, Unlocked};
 use crate::{Error, Locator};
@@ -47,7 +47,7 @@ pub(super) fn read(text: &str, at: &Locator) -> Result<Lock, Error> {
 
 fn add(lock: &mut Lock, text: &str, line: u32) {
     lock.unlocked.push(Unlocked {
-        text: shown(text.trim()),
+        text: without_secrets(text.trim()),
         line,
         marker: None,
     });

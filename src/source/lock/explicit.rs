@@ -4,7 +4,7 @@
 //! `#MD5`, `#sha256:HEX` or nothing; `# platform: SUBDIR`; and `# pip REQUIREMENT` of conda-lock, which conda itself
 //! passes over and `conda-lock install` installs.
 
-use super::link::{shown, split_fragment};
+use super::link::split_fragment;
 use super::located::{Mistakes, quoted, refused};
 use super::{Hash, Lock, LockKind, Locked, conda, requirements, within};
 use crate::{Error, Locator};
@@ -80,7 +80,7 @@ fn package(line: &str, number: u32) -> Result<Locked, String> {
     });
     let hash = hash.transpose()?;
     let mut package = conda::package(url, hash, number).ok_or_else(|| {
-        let shown = quoted(&shown(url));
+        let shown = quoted(url);
         format!(
             "{shown} is not the address of a conda package, which ends in NAME-VERSION-BUILD.conda"
         )

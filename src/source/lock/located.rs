@@ -2,8 +2,8 @@
 
 use std::fmt::Display;
 
-use super::Lock;
 use super::yaml::Fault;
+use super::{Lock, without_secrets};
 use crate::{Error, ErrorKind, Extent, Locator, Problem, ProblemKind};
 
 /// Problems of one file that are told; more are counted.
@@ -13,6 +13,7 @@ const QUOTED: usize = 120;
 
 /// A file that is not read at all, because of a line of it.
 pub(super) fn refused(at: &Locator, line: u32, what: impl Display, hint: &str) -> Error {
+    let what = without_secrets(&what.to_string());
     Error::new(ErrorKind::Input, format!("{at}: line {line}: {what}")).with_hint(hint)
 }
 
@@ -22,8 +23,10 @@ pub(super) fn not_yaml(at: &Locator, fault: &Fault) -> Error {
     refused(at, fault.line, &fault.what, hint)
 }
 
-/// A part of the start of a foreign text, for messages.
+/// A part of the start of a foreign text without its secrets, for messages.
 pub(super) fn quoted(text: &str) -> String {
+    // before it is cut: what is cut is no address that can be told
+    let text = &without_secrets(text);
     let mut start: String = text.chars().take(QUOTED).collect();
     if start.len() < text.len() {
         start.push('…');
@@ -42,7 +45,7 @@ impl Mistakes {
     /// Something at a line.
     pub(super) fn add(&mut self, line: u32, what: impl Into<String>) {
         if self.told.len() < MOST_PROBLEMS {
-            self.told.push((line, what.into()));
+            self.told.push((line, without_secrets(&what.into())));
         } else {
             self.untold += 1;
         }

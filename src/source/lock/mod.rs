@@ -40,7 +40,6 @@ mod yaml;
 
 pub(crate) use address::file_name;
 pub(crate) use address::percent_decoded;
-pub use address::without_secrets;
 pub use choose::{Candidate, Chosen, ChosenPython, PythonFrom, choose, choose_of_index};
 pub(crate) use detect::is_named;
 pub use detect::{detect, may_be_lock};
@@ -52,6 +51,7 @@ pub use open::LockFile;
 pub(super) use open::is_requirement;
 pub use pick::{Pick, PickStatus, PickedFile};
 
+pub use crate::source::hide::without_secrets;
 use crate::{Error, ErrorKind, Locator};
 
 /// The largest lock file that is read, in bytes. The largest that is known has less than a tenth of it.
@@ -66,7 +66,25 @@ pub const MOST_PACKAGES: usize = 100_000;
 const MOST_VALUES: usize = 3_000_000;
 
 /// Opens a file beside a lock file, by a relative path as the lock writes it; nothing where there is none.
-pub type Beside<'a> = dyn Fn(&str) -> Option<Vec<u8>> + 'a;
+pub type Beside<'a> = dyn Fn(&str) -> Option<Neighbor> + 'a;
+
+/// A file that a lock file names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Neighbor {
+    /// What is in it.
+    pub bytes: Vec<u8>,
+    /// Whether it lies outside the directory of the lock file, behind a link for one: no text of it is shown.
+    pub is_outside: bool,
+}
+
+impl From<Vec<u8>> for Neighbor {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self {
+            bytes,
+            is_outside: false,
+        }
+    }
+}
 
 /// Reads a lock file called `file_name`. It may name files beside itself, and those that belong to it are looked for
 /// (`pyproject.toml`): `beside` opens them.

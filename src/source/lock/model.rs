@@ -1,9 +1,9 @@
 //! One model for all kinds of lock files.
 
 use super::super::wheel::normal_name;
-use super::address::without_secrets;
 pub use super::hash::Hash;
 use super::options::{InstallOptions, LockPlatform};
+use super::without_secrets;
 use crate::{Locator, Problem};
 
 /// The kinds of lock files that are read.
@@ -185,7 +185,7 @@ impl Unlocked {
     /// The requirement `text` on `line`.
     pub fn new(text: impl Into<String>, line: u32) -> Self {
         Self {
-            text: text.into(),
+            text: without_secrets(&text.into()),
             line,
             marker: None,
         }

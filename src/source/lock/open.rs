@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::{
-    Lock, LockKind, Locked, LockedFile, MOST_BYTES, Pick, detect, is_named, may_be_lock, read,
+    Lock, LockKind, Locked, LockedFile, MOST_BYTES, Neighbor, Pick, detect, is_named, may_be_lock,
+    read, without_secrets,
 };
 use crate::archive::SharedBytes;
 use crate::limits::read_capped;
@@ -90,7 +91,7 @@ impl LockFile {
             )));
         }
         if lock.packages.is_empty() {
-            let message = format!("`{text}` is no requirement");
+            let message = format!("`{}` is no requirement", without_secrets(text));
             return Err(
                 Error::new(ErrorKind::Usage, message).with_hint("write it as `torch==2.9.1`")
             );
@@ -144,13 +145,24 @@ fn content(path: &Path, bytes: &SharedBytes) -> Result<Vec<u8>, Error> {
 }
 
 /// Opens files beside a lock file.
-fn beside(dir: &Path) -> impl Fn(&str) -> Option<Vec<u8>> {
+fn beside(dir: &Path) -> impl Fn(&str) -> Option<Neighbor> {
     move |name| {
         // the parts of the name, because on Windows it is divided otherwise
-        let path = name
-            .split('/')
-            .fold(dir.to_path_buf(), |path, part| path.join(part));
-        read_named(&path, MOST_BYTES as u64, ErrorKind::Input).ok()
+        let path = if name.starts_with('/') || name.get(1..3) == Some(":/") {
+            dir.join(name)
+        } else {
+            name.split('/')
+                .fold(dir.to_path_buf(), |path, part| path.join(part))
+        };
+        let bytes = read_named(&path, MOST_BYTES as u64, ErrorKind::Input).ok()?;
+        let here = if dir == Path::new("") {
+            Path::new(".")
+        } else {
+            dir
+        };
+        let real = path.canonicalize().ok().zip(here.canonicalize().ok());
+        let is_outside = real.is_none_or(|(path, dir)| !path.starts_with(dir));
+        Some(Neighbor { bytes, is_outside })
     }
 }
 
@@ -181,6 +193,27 @@ mod tests {
         ] {
             assert!(!is_requirement(text), "{text}");
         }
+    }
+
+    #[test]
+    fn files_elsewhere_are_read_and_said_to_be_outside() {
+        let dir = tempfile::tempdir().unwrap();
+        let inner = dir.path().join("inner");
+        std::fs::create_dir(&inner).unwrap();
+        std::fs::write(dir.path().join("a.txt"), "a==1").unwrap();
+        std::fs::write(inner.join("b.txt"), "b==1").unwrap();
+        let absolute = dir
+            .path()
+            .join("a.txt")
+            .to_string_lossy()
+            .replace('\\', "/");
+        let open = beside(&inner);
+        let outside = |name: &str| open(name).map(|file| file.is_outside);
+        assert_eq!(outside("b.txt"), Some(false));
+        assert_eq!(outside("../inner/b.txt"), Some(false));
+        assert_eq!(outside("../a.txt"), Some(true));
+        assert_eq!(outside(&absolute), Some(true));
+        assert_eq!(outside("a.txt"), None);
     }
 
     #[test]

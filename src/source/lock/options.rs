@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use super::link;
+use super::{link, without_secrets};
 
 /// What a lock file asks of an installer. What is empty or false was not asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -40,7 +40,7 @@ pub struct Login {
 impl Login {
     fn new(url: &str) -> Self {
         Self {
-            shown: link::shown(url),
+            shown: without_secrets(url),
             url: url.to_owned(),
         }
     }

@@ -5,8 +5,8 @@
 //! flat list. Without it, the file is walked as a graph from the `pyproject.toml` beside it, else from the packages
 //! that no other needs.
 //!
-//! `pdm install` installs the groups of developers, too; `pyproject.toml` tells them from optional ones, and without it
-//! the one called `dev` is taken.
+//! `pdm install` without options installs every group that was locked and that the project has, optional ones too
+//! (`is_unset` in pdm's `cli/filters.py`).
 //!
 //! A package that is needed with extras has a second entry; what that one needs is added to the first one.
 
@@ -17,19 +17,18 @@ use toml::Spanned;
 
 use super::super::wheel::normal_name;
 use super::Beside;
-use super::address::{file_name, is_archive, without_secrets};
+use super::address::{file_name, is_archive};
 use super::graph::{Edge, connect};
 use super::model::{Hash, Lock, LockKind, Locked, LockedFile, Origin, Under};
 use super::pyproject::PyProject;
 use super::reader::Reader;
 use super::toml::{Document, Entry};
+use super::without_secrets;
 use crate::{Error, Locator};
 
 const REMEDY: &str = "write it again with `pdm lock`";
 /// The group of what the project itself needs.
 const MAIN_GROUP: &str = "default";
-/// The group that pdm puts what developers need into, where they name none.
-const DEV_GROUP: &str = "dev";
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
@@ -97,13 +96,11 @@ pub(super) fn read(text: &str, at: &Locator, beside: &Beside<'_>) -> Result<Lock
         || packages.iter().any(|package| package.it.groups.is_some());
     let project = PyProject::beside(&mut reader, beside);
     let groups = &reader.lock.groups;
-    let dev_groups = match &project {
-        Some(project) => project.pdm_dev_groups(),
-        None => vec![DEV_GROUP.to_owned()],
-    };
-    let default_groups = groups
-        .iter()
-        .filter(|group| *group == MAIN_GROUP || dev_groups.contains(group));
+    let of_project = project.as_ref().map(PyProject::pdm_groups);
+    let default_groups = groups.iter().filter(|group| {
+        let is_there = |groups: &Vec<String>| groups.contains(group);
+        *group == MAIN_GROUP || of_project.as_ref().is_none_or(is_there)
+    });
     reader.lock.default_groups = default_groups.cloned().collect();
 
     let (plain, with_extras): (Vec<_>, Vec<_>) = packages

@@ -10,9 +10,10 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::address::{file_name, is_archive, without_secrets};
+use super::address::{file_name, is_archive};
 use super::model::{Hash, Lock, LockKind, Locked, LockedFile, Origin, Unlocked};
 use super::reader::Reader;
+use super::without_secrets;
 use crate::{Error, Locator};
 
 const REMEDY: &str = "write it again with `pipenv lock`";

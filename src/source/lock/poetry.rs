@@ -15,13 +15,14 @@ use toml::Spanned;
 
 use super::super::wheel::{normal_name, same_version};
 use super::Beside;
-use super::address::{file_name, without_secrets};
+use super::address::file_name;
 use super::constraint::python_marker;
 use super::graph::{Edge, connect};
 use super::model::{Dependency, Hash, Lock, LockKind, Locked, LockedFile, Origin, Under};
 use super::pyproject::PyProject;
 use super::reader::Reader;
 use super::toml::{Document, Entry, OneOrMany};
+use super::without_secrets;
 use crate::{Error, Locator};
 
 const REMEDY: &str = "write it again with `poetry lock`";

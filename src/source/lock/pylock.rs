@@ -8,10 +8,11 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::address::{file_name, without_secrets};
+use super::address::file_name;
 use super::model::{Hash, Lock, LockKind, Locked, LockedFile, Origin};
 use super::reader::Reader;
 use super::toml::{Document, Entry};
+use super::without_secrets;
 use crate::{Error, Locator};
 
 const REMEDY: &str = "write it again with the tool that made it, such as `uv export --format pylock.toml` or `pip lock`";

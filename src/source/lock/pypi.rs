@@ -1,8 +1,8 @@
 //! Python packages as conda's lock files and requirements name them: by an address or a path.
 
 use super::address::file_name;
-use super::link::{is_archive, is_vcs, local_path, shown, split_fragment};
-use super::{Hash, Locked, LockedFile, Origin, link};
+use super::link::{is_archive, is_vcs, local_path, split_fragment};
+use super::{Hash, Locked, LockedFile, Origin, link, without_secrets};
 
 /// The package of an address or a path: a file, a directory, or a repository.
 pub(super) fn package(
@@ -14,7 +14,7 @@ pub(super) fn package(
 ) -> Locked {
     let mut package = Locked::new(name, version, line);
     if is_vcs(url) {
-        package.origin = Origin::Vcs(shown(split_fragment(url).0));
+        package.origin = Origin::Vcs(without_secrets(split_fragment(url).0));
         return package;
     }
     // what pixi writes before addresses that no index gave

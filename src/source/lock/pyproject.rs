@@ -99,7 +99,7 @@ pub(super) enum DefaultGroups {
 impl PyProject {
     /// Reads the file; where it is there and can't be read, that is a problem of the lock.
     pub(super) fn beside(reader: &mut Reader<'_>, beside: &Beside<'_>) -> Option<Self> {
-        let bytes = beside(NAME)?;
+        let bytes = beside(NAME)?.bytes;
         let Ok(text) = std::str::from_utf8(&bytes) else {
             reader.note(&format!("`{NAME}` beside it is no UTF-8 text"));
             return None;
@@ -171,10 +171,15 @@ impl PyProject {
         roots
     }
 
-    /// The groups that pdm installs because they are for developers.
-    pub(super) fn pdm_dev_groups(&self) -> Vec<String> {
+    fn pdm_dev_groups(&self) -> Vec<String> {
         let old = self.tool.pdm.dev_dependencies.keys();
         old.chain(self.dependency_groups.keys()).cloned().collect()
+    }
+
+    /// All groups as pdm counts them, without what the project itself needs.
+    pub(super) fn pdm_groups(&self) -> Vec<String> {
+        let optional = self.project.optional_dependencies.keys().cloned();
+        optional.chain(self.pdm_dev_groups()).collect()
     }
 
     fn project_edges(&self) -> impl Iterator<Item = Edge> {

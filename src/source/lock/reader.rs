@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::address::without_secrets;
 use super::model::{Lock, LockKind};
+use super::without_secrets;
 use crate::{Error, ErrorKind, Extent, Locator, Problem, ProblemKind};
 
 /// Problems of one file that are told one by one.

@@ -11,7 +11,7 @@ pub(super) fn lock(name: &str, text: &str) -> Lock {
 pub(super) fn lock_beside(name: &str, text: &str, project: Option<&str>) -> Lock {
     let beside = |path: &str| {
         let project = project.filter(|_| path == "pyproject.toml")?;
-        Some(project.as_bytes().to_vec())
+        Some(project.as_bytes().to_vec().into())
     };
     read(text.as_bytes(), name, &Locator::root(0, name), &beside).unwrap()
 }
@@ -314,7 +314,7 @@ fn more_packages_than_any_lock_has_are_refused_with_the_limit_and_as_many_are_re
 
 #[test]
 fn packages_of_files_that_requirements_name_count_too() {
-    let beside = |path: &str| (path == "more.txt").then(|| pins(100_000).into_bytes());
+    let beside = |path: &str| (path == "more.txt").then(|| pins(100_000).into_bytes().into());
     let of = |text: &str| {
         let at = Locator::root(0, "requirements.txt");
         read(text.as_bytes(), "requirements.txt", &at, &beside)

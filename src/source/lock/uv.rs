@@ -14,12 +14,13 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::Beside;
-use super::address::{file_name, without_secrets};
+use super::address::file_name;
 use super::graph::orphans;
 use super::model::{Dependency, Hash, Lock, LockKind, Locked, LockedFile, Origin, Under};
 use super::pyproject::{DefaultGroups, PyProject};
 use super::reader::Reader;
 use super::toml::{Document, Entry};
+use super::without_secrets;
 use crate::{Error, Locator};
 
 const REMEDY: &str = "write it again with `uv lock`";

@@ -2,7 +2,7 @@
 
 use super::build::{Input, Lib, lib, lock, locked};
 use super::{check, found, on, only, outcome};
-use crate::inventory::{Content, LockKind, LockedPackage, NotRead, PickStatus, Unlocked};
+use crate::inventory::{Content, LockedPackage, NotRead, PickStatus, Unlocked};
 use crate::rule::{Code, Level};
 
 const OFFLINE: Content = Content::NotRead(NotRead::Offline);

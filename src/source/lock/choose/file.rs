@@ -3,6 +3,7 @@
 use super::super::model::LockedFile;
 use super::super::pick::PickedFile;
 use super::tags::{Rank, Tags};
+use crate::source::lock::without_secrets;
 use crate::source::wheel::WheelFilename;
 
 /// What a file is by its name.
@@ -122,7 +123,7 @@ pub(super) fn best<'f>(tags: &Tags, files: &'f [LockedFile]) -> Best<'f> {
 impl From<&LockedFile> for PickedFile {
     fn from(file: &LockedFile) -> Self {
         Self {
-            name: file.name.clone(),
+            name: without_secrets(&file.name),
             url: file.url.clone(),
             hash: file.hash.clone(),
             size: file.size,

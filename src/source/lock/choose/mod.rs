@@ -25,6 +25,7 @@ use super::environment::{Environment, PythonVersion};
 use super::model::{Lock, LockKind, Locked, LockedFile, Origin, Unlocked};
 use super::pick::{Pick, PickStatus, PickedFile};
 use crate::Problem;
+use crate::source::lock::without_secrets;
 use crate::source::wheel::normal_name;
 
 /// What one environment gets of a lock.
@@ -114,8 +115,8 @@ fn pick(scope: &Scope<'_>, package: &Locked) -> Option<Pick> {
         Origin::Index => of_index(scope, package),
     };
     Some(Pick {
-        name: package.name.clone(),
-        version: package.version.clone(),
+        name: without_secrets(&package.name),
+        version: package.version.as_deref().map(without_secrets),
         line: package.line,
         status,
         file: file.map(PickedFile::from),

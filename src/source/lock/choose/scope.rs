@@ -10,6 +10,7 @@ use super::markers::{Asked, Markers, Truth};
 use super::python::{ChosenPython, Ranges, full_version_for, is_of_conda, of_conda, python_of};
 use super::tags::Tags;
 use crate::platform::{CpuArch, Os, Platform};
+use crate::source::lock::without_secrets;
 use crate::source::wheel::normal_name;
 use crate::{Extent, Problem, ProblemKind};
 
@@ -254,7 +255,7 @@ impl<'l> Scope<'l> {
     }
 
     fn say(&self, extent: Extent, detail: String) {
-        let problem = self.told(extent, detail);
+        let problem = self.told(extent, without_secrets(&detail));
         let mut problems = self.problems.borrow_mut();
         if problems.len() < TOLD {
             problems.insert(problem);
@@ -323,9 +324,10 @@ fn conda_subdir(platform: Platform) -> &'static str {
     }
 }
 
-/// The beginning of a text, for messages.
+/// The beginning of a text without its secrets, for messages.
 pub(super) fn shortened(text: &str) -> String {
     const MOST: usize = 160;
+    let text = &without_secrets(text);
     let mut short: String = text.chars().take(MOST).collect();
     if short.len() < text.len() {
         short.push('…');

@@ -77,11 +77,14 @@ fn packages_that_say_their_groups_and_markers_are_a_flat_list() {
 }
 
 #[test]
-fn the_project_tells_groups_of_developers_from_optional_ones() {
-    assert_eq!(lock("pdm.lock", FLAT).default_groups, ["default", "dev"]);
+fn every_locked_group_of_the_project_is_installed() {
+    assert_eq!(
+        lock("pdm.lock", FLAT).default_groups,
+        ["default", "dev", "gpu", "test"]
+    );
     let project = "[dependency-groups]\ntest = [\"pytest\"]\n[project.optional-dependencies]\ngpu = [\"torch\"]\n[tool.pdm.dev-dependencies]\nold = []\n";
     let lock = lock_beside("pdm.lock", FLAT, Some(project));
-    assert_eq!(lock.default_groups, ["default", "test"]);
+    assert_eq!(lock.default_groups, ["default", "gpu", "test"]);
 }
 
 const GRAPH: &str = r#"

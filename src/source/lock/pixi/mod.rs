@@ -10,8 +10,8 @@ mod packages;
 use std::collections::BTreeSet;
 
 use self::packages::{Packages, Places, Selector};
-use super::link::shown;
 use super::located::{Mistakes, not_yaml, quoted, refused};
+use super::without_secrets;
 use super::yaml::{self, Node};
 use super::{Lock, LockKind, LockPlatform, Locked, conda};
 use crate::{Error, Locator};
@@ -186,7 +186,7 @@ fn indexes(environment: &Node<'_>, lock: &mut Lock, seen: &mut BTreeSet<String>)
     let list = |key| environment.get(key).map(Node::items).unwrap_or_default();
     for url in list("indexes").iter().filter_map(Node::text) {
         lock.has_main_index = true;
-        let shown = shown(url);
+        let shown = without_secrets(url);
         if seen.insert(shown.clone()) {
             lock.indexes.push(shown);
             lock.options.keep_login(url);
@@ -197,7 +197,7 @@ fn indexes(environment: &Node<'_>, lock: &mut Lock, seen: &mut BTreeSet<String>)
         let Some(place) = place.or_else(|| links.text()) else {
             continue;
         };
-        let shown = shown(place);
+        let shown = without_secrets(place);
         if seen.insert(shown.clone()) {
             lock.options.find_links.push(shown);
             lock.options.keep_login(place);

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::super::link::shown;
 use super::super::located::{Mistakes, quoted};
+use super::super::without_secrets;
 use super::super::yaml::Node;
 use super::super::{Locked, Origin, conda, pypi};
 
@@ -121,10 +121,7 @@ impl<'n> Packages<'n> {
         let line = selector.node.line;
         let at = *self.undescribed_at.entry(key).or_insert_with(|| {
             let what = "is in an environment and is not described under `packages`";
-            mistakes.add(
-                line,
-                format!("{} {what}", quoted(&shown(selector.location))),
-            );
+            mistakes.add(line, format!("{} {what}", quoted(selector.location)));
             let location = selector.location.to_owned();
             self.undescribed
                 .push((selector.kind, location, line, Places::new()));
@@ -189,7 +186,7 @@ fn package(kind: Kind, location: &str, node: &Node<'_>) -> Option<Locked> {
         Kind::Pypi => {
             let said = name.map(str::to_owned).or_else(|| wheel_name(location))?;
             let mut package = pypi::package(&said, version, location, hash, line);
-            package.index = node.text_of("index").map(shown);
+            package.index = node.text_of("index").map(without_secrets);
             package
         }
         Kind::Conda => match conda::package(location, hash, line) {
@@ -229,7 +226,7 @@ fn source(
     let name = name.or(said).unwrap_or(place);
     let mut package = Locked::new(name, version, line);
     package.origin = if super::super::link::has_scheme(place) {
-        Origin::Vcs(shown(place))
+        Origin::Vcs(without_secrets(place))
     } else {
         Origin::Directory(place.to_owned())
     };

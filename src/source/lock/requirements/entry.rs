@@ -8,9 +8,9 @@ use std::str::FromStr;
 use pep440_rs::{Version, VersionSpecifier};
 
 use super::super::address::file_name;
-use super::super::link::{has_scheme, in_fragment, is_archive, is_vcs, shown, split_fragment};
+use super::super::link::{has_scheme, in_fragment, is_archive, is_vcs, split_fragment};
 use super::super::located::quoted;
-use super::super::{Hash, Locked, Origin, pypi};
+use super::super::{Hash, Locked, Origin, pypi, without_secrets};
 use crate::source::file::is_named_wheel;
 use crate::source::wheel::{WheelFilename, normal_name};
 
@@ -51,7 +51,7 @@ pub(in super::super) fn parse(text: &str, hashes: Vec<Hash>, line: u32) -> Resul
     Ok(Entry {
         name,
         pinned,
-        text: shown(text),
+        text: without_secrets(text),
         marker,
     })
 }
@@ -76,12 +76,12 @@ fn pinned(head: &str, line: u32) -> Result<Pinned, String> {
         let bare = without_extras(head);
         return place(at_address(None, bare, line));
     }
-    let not = || format!("{} is no requirement", quoted(&shown(head)));
+    let not = || format!("{} is no requirement", quoted(head));
     let (name, specifiers) = split_name(head).ok_or_else(not)?;
     let specifiers = specifiers.strip_prefix('(').map_or(specifiers, |inner| {
         inner.strip_suffix(')').unwrap_or(specifiers)
     });
-    let whole = |what| format!("{} is no requirement: {what}", quoted(&shown(head)));
+    let whole = |what| format!("{} is no requirement: {what}", quoted(head));
     match exact(specifiers).map_err(whole)? {
         Some(version) => Ok(Pinned::To(Box::new(Locked::new(name, Some(version), line)))),
         None => Ok(Pinned::Not(name.to_owned())),
@@ -91,7 +91,7 @@ fn pinned(head: &str, line: u32) -> Result<Pinned, String> {
 /// A package at an address or a path; its name and version are those of the file, where it says them.
 fn at_address(name: Option<&str>, url: &str, line: u32) -> Result<Locked, String> {
     if url.is_empty() || url.contains(char::is_whitespace) {
-        return Err(format!("{} is no address", quoted(&shown(url))));
+        return Err(format!("{} is no address", quoted(url)));
     }
     let (bare, fragment) = split_fragment(url);
     let file = file_name(bare);
@@ -111,7 +111,7 @@ fn at_address(name: Option<&str>, url: &str, line: u32) -> Result<Locked, String
         let repository = file.split('@').next().unwrap_or_default();
         let repository = repository.trim_end_matches(".git");
         if repository.is_empty() {
-            shown(url)
+            url.to_owned()
         } else {
             repository.to_owned()
         }
@@ -121,7 +121,7 @@ fn at_address(name: Option<&str>, url: &str, line: u32) -> Result<Locked, String
             said.unwrap_or(name).clone_into(&mut package.name);
             package.version = Some(version.to_owned());
         }
-        None => package.name = said.map_or_else(stem, str::to_owned),
+        None => package.name = without_secrets(&said.map_or_else(stem, str::to_owned)),
     }
     Ok(package)
 }

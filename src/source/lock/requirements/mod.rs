@@ -17,7 +17,7 @@ pub(super) use entry::Entry;
 use self::options::Opt;
 use self::walk::Walk;
 use super::located::refused;
-use super::{Hash, Lock};
+use super::{Beside, Hash, Lock};
 use crate::{Error, Locator};
 
 /// Reads a requirements file. `beside` gives the file of a path relative to the directory of this one, for `-r` and
@@ -26,11 +26,7 @@ use crate::{Error, Locator};
 /// # Errors
 ///
 /// A text of which no line is a requirement or an option.
-pub(super) fn read(
-    text: &str,
-    at: &Locator,
-    beside: &dyn Fn(&str) -> Option<Vec<u8>>,
-) -> Result<Lock, Error> {
+pub(super) fn read(text: &str, at: &Locator, beside: &Beside<'_>) -> Result<Lock, Error> {
     let mut walk = Walk::new(at, beside);
     walk.top(text);
     walk.is_within()?;

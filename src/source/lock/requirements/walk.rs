@@ -1,10 +1,11 @@
 //! The files of `-r` and `-c`, in the order in which pip reads them.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
-use super::super::link::{has_scheme, shown};
+use super::super::link::has_scheme;
 use super::super::located::{Mistakes, quoted};
-use super::super::{Lock, LockKind, within};
+use super::super::{Beside, Lock, LockKind, Neighbor, within, without_secrets};
 use super::lines::{Line, logical};
 use super::options::{self, Opt, Parts};
 use super::pins::{Found, settle};
@@ -14,6 +15,8 @@ use crate::{Error, Locator};
 
 /// Files in each other.
 const DEPTH: usize = 16;
+/// Lines of one file of `-r` or `-c` that are told one by one.
+const TOLD: usize = 5;
 /// Files of one run of `-r` and `-c`.
 const MOST_FILES: usize = 256;
 
@@ -25,11 +28,15 @@ struct File {
     is_constraint: bool,
     /// The line of the top file by which it is read.
     line: Option<u32>,
+    /// Whether no text of it is shown.
+    is_outside: bool,
+    /// Lines of it that are told.
+    told: Cell<usize>,
 }
 
 /// What was read so far.
 pub(super) struct Walk<'b> {
-    beside: &'b dyn Fn(&str) -> Option<Vec<u8>>,
+    beside: &'b Beside<'b>,
     lock: Lock,
     pub(super) mistakes: Mistakes,
     /// Lines that are requirements or options.
@@ -43,7 +50,7 @@ pub(super) struct Walk<'b> {
 }
 
 impl<'b> Walk<'b> {
-    pub(super) fn new(at: &Locator, beside: &'b dyn Fn(&str) -> Option<Vec<u8>>) -> Self {
+    pub(super) fn new(at: &Locator, beside: &'b Beside<'b>) -> Self {
         Self {
             beside,
             lock: Lock::new(at.clone(), LockKind::Requirements),
@@ -64,6 +71,8 @@ impl<'b> Walk<'b> {
                 path: String::new(),
                 is_constraint: false,
                 line: None,
+                is_outside: false,
+                told: Cell::new(0),
             },
         );
     }
@@ -97,7 +106,15 @@ impl<'b> Walk<'b> {
         match file.line {
             None => self.mistakes.add(number, what),
             Some(line) => {
-                let place = quoted(&shown(&file.path));
+                let place = quoted(&file.path);
+                let told = file.told.get();
+                file.told.set(told + 1);
+                let what = match told {
+                    0..TOLD if file.is_outside => "it is not understood",
+                    0..TOLD => what,
+                    TOLD => "it and lines behind it are not understood",
+                    _ => return,
+                };
                 self.mistakes
                     .add(line, format!("{place}, line {number}: {what}"));
             }
@@ -112,7 +129,7 @@ impl<'b> Walk<'b> {
             ("", Some(editable)) => editable,
             (requirement, _) => requirement,
         };
-        let bare = shown(requirement);
+        let bare = without_secrets(requirement);
         if let Some(name) = variable(&bare) {
             return Err(format!(
                 "{} holds the variable {name} of the environment, which is not put in: write its value",
@@ -121,7 +138,7 @@ impl<'b> Walk<'b> {
         }
         let mut entry = entry::parse(requirement, hashes(parts)?, top)?;
         if let (Some(package), Some(from)) = (&mut entry.pinned, &line.from) {
-            package.index = Some(shown(from));
+            package.index = Some(without_secrets(from));
         }
         let found = Found { entry, line: top };
         if file.is_constraint {
@@ -140,7 +157,7 @@ impl<'b> Walk<'b> {
         }
         let addresses = [Opt::Index, Opt::ExtraIndex, Opt::FindLinks];
         for value in addresses.iter().flat_map(|opt| parts.all(*opt)) {
-            let value = shown(value);
+            let value = without_secrets(value);
             if let Some(name) = variable(&value) {
                 let what = format!(
                     "{} holds the variable {name} of the environment, which is not put in: packages of it are not found",
@@ -158,18 +175,18 @@ impl<'b> Walk<'b> {
         if !lock.options.no_index {
             // the last of several, and it takes the place of all before it: so does pip
             if let Some(url) = parts.all(Opt::Index).last() {
-                lock.indexes = vec![shown(url)];
+                lock.indexes = vec![without_secrets(url)];
                 lock.has_main_index = true;
                 lock.options.keep_login(url);
             }
             for url in parts.all(Opt::ExtraIndex) {
-                lock.indexes.push(shown(url));
+                lock.indexes.push(without_secrets(url));
                 lock.options.keep_login(url);
             }
         }
         // pip takes the first of several in one line
         if let Some(url) = parts.first(Opt::FindLinks) {
-            lock.options.find_links.push(shown(url));
+            lock.options.find_links.push(without_secrets(url));
             lock.options.keep_login(url);
         }
         let binary = &mut lock.options;
@@ -189,7 +206,7 @@ impl<'b> Walk<'b> {
         top: u32,
         file: &File,
     ) -> Result<(), String> {
-        let bare = shown(path);
+        let bare = without_secrets(path);
         let named = quoted(&bare);
         if let Some(name) = variable(&bare) {
             return Err(format!(
@@ -213,7 +230,7 @@ impl<'b> Walk<'b> {
         if !self.read.insert((path.clone(), is_constraint)) {
             return Ok(());
         }
-        let bytes = (self.beside)(&path).ok_or_else(|| {
+        let Neighbor { bytes, is_outside } = (self.beside)(&path).ok_or_else(|| {
             format!("there is no file {named}: put it beside this one, or leave the line out")
         })?;
         let text = decode(&bytes).map_err(|what| format!("{named} is not read: {what}"))?;
@@ -224,6 +241,8 @@ impl<'b> Walk<'b> {
                 path,
                 is_constraint,
                 line: Some(top),
+                is_outside: is_outside || file.is_outside,
+                told: Cell::new(0),
             },
         );
         self.open.pop();

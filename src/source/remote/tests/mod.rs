@@ -5,6 +5,7 @@ mod credentials;
 use super::*;
 use crate::source::http::stub::{Reply, Seen, Stub, options, part};
 use crate::source::oci::CredentialOptions;
+use crate::source::sum::Sum;
 use crate::{Extent, Locator, ProblemKind};
 
 /// Bytes of which no part is like another.
@@ -16,7 +17,7 @@ fn file() -> Vec<u8> {
 const SHA256: &str = "sha256";
 
 fn hash_of(algorithm: &str, bytes: &[u8]) -> Hash {
-    let mut sum = hash::Sum::of(algorithm).unwrap();
+    let mut sum = Sum::of(algorithm).unwrap();
     sum.update(bytes);
     sum.finish()
 }
