@@ -123,11 +123,10 @@ impl Cache {
         kernels: bool,
         tables: &Tables,
     ) -> Option<(Artifact, bool)> {
-        let of = [true, false]
+        let mut of = [true, false]
             .into_iter()
             .filter_map(|verified| EntryOf::new(file, verified));
-        of.filter_map(|of| Some((self.entry(&of, kernels, tables)?, of.verified)))
-            .next()
+        of.find_map(|of| Some((self.entry(&of, kernels, tables)?, of.verified)))
     }
 
     fn entry(&self, of: &EntryOf, kernels: bool, tables: &Tables) -> Option<Artifact> {

@@ -29,7 +29,6 @@ fn mismatches(run: &Run) -> usize {
 fn what_was_read_in_parts_speaks_for_no_other_address() {
     let (name, good) = large("pkg", "sm_90");
     let (_, bad) = large("pkg", "sm_80");
-    assert_eq!(good.len(), bad.len());
     let server = by_ranges(vec![
         served(&format!("good/{name}"), &good),
         served(&format!("bad/{name}"), &bad),
@@ -38,7 +37,10 @@ fn what_was_read_in_parts_speaks_for_no_other_address() {
     // both lock files state the hash of the bad one
     for at in ["good", "bad"] {
         let package = uv_package(&server.url(&format!("/{at}")), &name, &bad);
-        place.write(&format!("{at}/uv.lock"), uv_lock(&[package]));
+        // and no size
+        let size = format!(", size = {}", bad.len());
+        let text = uv_lock(&[package]).replace(&size, "");
+        place.write(&format!("{at}/uv.lock"), text);
     }
     assert_eq!(check(&place, &["good/uv.lock"]).status, 0);
     let run = check(&place, &["bad/uv.lock"]);
