@@ -32,7 +32,14 @@ enum Key {
     /// A file by its address or path, below the directory of the lock file.
     Address(PathBuf, String),
     /// What an index has for an environment.
-    Asked(String, Option<String>, Option<String>, Vec<String>, String),
+    Asked(
+        String,
+        Option<String>,
+        Option<String>,
+        Vec<String>,
+        String,
+        [bool; 2],
+    ),
 }
 
 /// The files of a run.
@@ -140,7 +147,15 @@ fn key_of(pick: &Pick, dir: &Arc<PathBuf>, environment: &Environment) -> Option<
         let hashes = pick.hashes.iter().map(Hash::to_string).collect();
         let environment = format!("{environment:?}");
         let (version, index) = (pick.version.clone(), pick.index.clone());
-        Key::Asked(pick.name.clone(), version, index, hashes, environment)
+        let forms = [pick.no_binary, pick.only_binary];
+        Key::Asked(
+            pick.name.clone(),
+            version,
+            index,
+            hashes,
+            environment,
+            forms,
+        )
     };
     match (pick.status, &pick.file) {
         (PickStatus::AskIndex, _) => Some(asked()),

@@ -115,6 +115,7 @@ fn pick(scope: &Scope<'_>, package: &Locked) -> Option<Pick> {
         Origin::Index => of_index(scope, package),
     };
     let asks = status == PickStatus::AskIndex;
+    let options = &scope.lock.options;
     Some(Pick {
         name: without_secrets(&package.name),
         version: package.version.as_deref().map(without_secrets),
@@ -127,7 +128,15 @@ fn pick(scope: &Scope<'_>, package: &Locked) -> Option<Pick> {
             Vec::new()
         },
         index: package.index.clone(),
+        no_binary: names(&options.no_binary, &options.only_binary, &package.name),
+        only_binary: names(&options.only_binary, &options.no_binary, &package.name),
     })
+}
+
+/// Whether an option of pip is for a package: names come before the `:all:` of the other one (`FormatControl`).
+fn names(option: &BTreeSet<String>, other: &BTreeSet<String>, name: &str) -> bool {
+    let name = normal_name(name);
+    option.contains(&name) || option.contains(":all:") && !other.contains(&name)
 }
 
 /// A file with its own address: a wheel that does not fit is refused, anything else is taken.
