@@ -32,7 +32,14 @@ enum Key {
     /// A file by what it is said to be, its name, the hashes that it may have, its size, and where it is.
     File(PickStatus, String, Vec<String>, Option<u64>, Place),
     /// What an index has for an environment.
-    Asked(String, Option<String>, Vec<String>, Place, String),
+    Asked(
+        String,
+        Option<String>,
+        Vec<String>,
+        Place,
+        String,
+        [bool; 2],
+    ),
 }
 
 /// Where a file is.
@@ -166,6 +173,7 @@ fn key_of(pick: &Pick, lock: &Lock, dir: &Path, environment: &Environment) -> Op
                 hashes,
                 index(),
                 environment,
+                [pick.no_binary, pick.only_binary],
             ))
         }
         (

@@ -20,6 +20,10 @@ pub struct Pick {
     pub hashes: Vec<Hash>,
     /// The address of the index, where the lock says.
     pub index: Option<String>,
+    /// Whether no wheel of it is taken (`--no-binary`).
+    pub no_binary: bool,
+    /// Whether nothing but a wheel of it is taken (`--only-binary`).
+    pub only_binary: bool,
 }
 
 /// The file of a [`Pick`].

@@ -62,6 +62,8 @@ impl Pick {
             file: None,
             hashes: Vec::new(),
             index: None,
+            no_binary: false,
+            only_binary: false,
         }
     }
 }
@@ -78,7 +80,8 @@ struct Offered<'c> {
 type Key<'c> = (bool, bool, bool, &'c Version, Option<Goodness>);
 
 /// The file of `candidates` that an installer takes for `pick`, which is [`PickStatus::AskIndex`]: of its version, with
-/// one of its hashes, for the Python and the platform of `environment`; the best wheel, else the source. The version
+/// one of its hashes, for the Python and the platform of `environment`; the best wheel, else the source,
+/// of which `--no-binary` and `--only-binary` leave out one. The version
 /// of the answer is that of the file: `==2.9.1` takes `2.9.1+cu128`. Without a Python, the newest that has a wheel.
 pub fn choose_of_index(pick: &Pick, candidates: &[Candidate], environment: &Environment) -> Pick {
     let name = normal_name(&pick.name);
@@ -143,7 +146,12 @@ fn offered<'c>(pick: &Pick, name: &str, candidate: &'c Candidate) -> Option<Offe
     // A hash of another kind says nothing: pip downloads such a file and compares
     let of_kind = |hash: &Hash| pick.hashes.iter().any(|h| h.algorithm == hash.algorithm);
     let is_wrong = |hash: &Hash| of_kind(hash) && !pick.hashes.contains(hash);
-    let fits = is_version && !candidate.hash.as_ref().is_some_and(is_wrong);
+    let is_refused = if wheel.is_some() {
+        pick.no_binary
+    } else {
+        pick.only_binary
+    };
+    let fits = !is_refused && is_version && !candidate.hash.as_ref().is_some_and(is_wrong);
     fits.then_some(Offered {
         candidate,
         version,

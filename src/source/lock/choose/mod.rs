@@ -114,6 +114,7 @@ fn pick(scope: &Scope<'_>, package: &Locked) -> Option<Pick> {
         Origin::File(_) => of_its_own(scope, package, PickStatus::File),
         Origin::Index => of_index(scope, package),
     };
+    let options = &scope.lock.options;
     Some(Pick {
         name: without_secrets(&package.name),
         version: package.version.as_deref().map(without_secrets),
@@ -122,7 +123,15 @@ fn pick(scope: &Scope<'_>, package: &Locked) -> Option<Pick> {
         file: file.map(PickedFile::from),
         hashes: package.hashes.clone(),
         index: package.index.clone(),
+        no_binary: names(&options.no_binary, &options.only_binary, &package.name),
+        only_binary: names(&options.only_binary, &options.no_binary, &package.name),
     })
+}
+
+/// Whether an option of pip is for a package: names come before the `:all:` of the other one (`FormatControl`).
+fn names(option: &BTreeSet<String>, other: &BTreeSet<String>, name: &str) -> bool {
+    let name = normal_name(name);
+    option.contains(&name) || option.contains(":all:") && !other.contains(&name)
 }
 
 /// A file with its own address: a wheel that does not fit is refused, anything else is taken.

@@ -161,3 +161,30 @@ fn without_a_version_pre_releases_come_last() {
         "2.0rc1 wheel my_torch-2.0rc1-py3-none-any.whl"
     );
 }
+
+#[test]
+fn options_leave_out_wheels_or_sources() {
+    let files = named(&["my_torch-2-py3-none-any.whl", "my-torch-2.tar.gz"]);
+    let forms = |no: &[&str], only: &[&str]| {
+        let mut lock = lock(LockKind::Requirements);
+        lock.packages
+            .push(Locked::new("My.Torch", Some("2".to_owned()), 3));
+        lock.options.no_binary = no.iter().map(|name| (*name).to_owned()).collect();
+        lock.options.only_binary = only.iter().map(|name| (*name).to_owned()).collect();
+        choose(&lock, &linux()).picks.remove(0)
+    };
+    let wheel = "2 wheel my_torch-2-py3-none-any.whl";
+    let sdist = "2 sdist my-torch-2.tar.gz";
+    for (no, only, expected) in [
+        (&[][..], &[][..], wheel),
+        (&["my-torch"], &[], sdist),
+        (&[":all:"], &[], sdist),
+        (&[":all:"], &["my-torch"], wheel),
+        (&["other"], &[], wheel),
+        (&["my-torch"], &[":all:"], sdist),
+    ] {
+        assert_eq!(taken(&forms(no, only), &files, &linux()), expected);
+    }
+    let only = forms(&[], &["my-torch"]);
+    assert_eq!(taken(&only, &files[1..], &linux()), "2 no-file -");
+}
