@@ -2,7 +2,7 @@
 
 use super::build::{Input, Lib, lib, lock, locked};
 use super::{check, found, on, only, outcome};
-use crate::inventory::{Content, LockedPackage, NotRead, PickStatus, Unlocked};
+use crate::inventory::{Content, LockKind, LockedPackage, NotRead, PickStatus, Unlocked};
 use crate::rule::{Code, Level};
 
 const OFFLINE: Content = Content::NotRead(NotRead::Offline);
@@ -111,6 +111,10 @@ fn where_nothing_is_locked_nothing_passes() {
         outcome(&of(&open(with(wheel("a", "1.0"))))),
         "pass not-locked"
     );
+    // a list without entries; a project without dependencies has a lock file all the same
+    let list = lock("linux/amd64").change(|lock| lock.kind = LockKind::Requirements);
+    assert_eq!(outcome(&of(&list)), "incomplete");
+    assert_eq!(outcome(&of(&lock("linux/amd64"))), "pass");
 }
 
 #[test]

@@ -140,6 +140,10 @@ fn of_its_own<'l>(
     package: &'l Locked,
     status: PickStatus,
 ) -> (PickStatus, Option<&'l LockedFile>) {
+    // wherever it lies, what conda installs is a conda package
+    if let Some(file) = of_conda(scope, package) {
+        return (PickStatus::Conda, Some(file));
+    }
     match best(&scope.tags, &package.files) {
         Best::Wheel(file) | Best::Sdist(file) => (status, Some(file)),
         Best::Nothing(_) => {
@@ -153,13 +157,17 @@ fn of_its_own<'l>(
     }
 }
 
+/// The file of a conda package; none for another package, a wheel beside conda packages for one.
+fn of_conda<'l>(scope: &Scope<'_>, package: &'l Locked) -> Option<&'l LockedFile> {
+    let mut files = package.files.iter();
+    files.find(|file| is_of_conda(scope.lock.kind) && is_conda_file(&file.name))
+}
+
 fn of_index<'l>(scope: &Scope<'_>, package: &'l Locked) -> (PickStatus, Option<&'l LockedFile>) {
     if package.files.is_empty() {
         return (PickStatus::AskIndex, None);
     }
-    if is_of_conda(scope.lock.kind)
-        && let Some(file) = package.files.iter().find(|file| is_conda_file(&file.name))
-    {
+    if let Some(file) = of_conda(scope, package) {
         return (PickStatus::Conda, Some(file));
     }
     match best(&scope.tags, &package.files) {
