@@ -50,13 +50,19 @@ pub(super) fn path_without_secrets(path: &str) -> String {
     shown
 }
 
+/// What stands before a user that is no part of it.
+const STARTS: [char; 13] = [
+    '/', '\\', '@', '=', ',', '(', '[', '{', '"', '\'', '`', '<', '>',
+];
+
 /// Where an address in a word ends: at the next one, or at a quote behind which no login ends.
 fn end_of_address(behind: &str) -> usize {
     let limit = behind.find("://").map_or(behind.len(), |next| {
         let before = split_at(behind, next).0;
         let scheme = before.rfind(|c: char| !is_of_scheme(c));
         scheme.map_or(0, |at| {
-            at + before[at..].chars().next().map_or(0, char::len_utf8)
+            let (_, rest) = split_at(before, at);
+            at + rest.chars().next().map_or(0, char::len_utf8)
         })
     });
     let before = split_at(behind, limit).0;
@@ -182,9 +188,6 @@ fn push_login(shown: &mut String, word: &str) {
         shown.push_str(word);
         return;
     };
-    const STARTS: [char; 13] = [
-        '/', '\\', '@', '=', ',', '(', '[', '{', '"', '\'', '`', '<', '>',
-    ];
     let start = user.rfind(STARTS).map_or(0, |at| at + 1);
     shown.push_str(drive);
     shown.push_str(split_at(user, start).0);

@@ -60,11 +60,11 @@ impl<'l> Scope<'l> {
                 let detail = format!(
                     "the lock is for Python {text}, and an installer refuses it for {python}"
                 );
-                scope.say(Extent::Artifact, detail);
+                scope.say(Extent::Artifact, &detail);
             } else if known.is_none() {
                 scope.say(
                     Extent::Part,
-                    format!("`{text}` is no range of Python versions"),
+                    &format!("`{text}` is no range of Python versions"),
                 );
             }
         }
@@ -79,7 +79,7 @@ impl<'l> Scope<'l> {
         let holds = |marker: &String| self.holds(Some(marker), &self.asked, 1, "everything");
         if !markers.is_empty() && !markers.iter().any(holds) {
             let detail = "the lock is not for such a machine, and an installer refuses it there";
-            self.say(Extent::Artifact, detail.to_owned());
+            self.say(Extent::Artifact, detail);
         }
     }
 
@@ -109,7 +109,7 @@ impl<'l> Scope<'l> {
         {
             self.say(
                 Extent::Artifact,
-                format!("there is no environment `{named}`"),
+                &format!("there is no environment `{named}`"),
             );
         }
         if no_names || is_of_conda(self.lock.kind) && self.lock.kind != LockKind::CondaLock {
@@ -155,12 +155,12 @@ impl<'l> Scope<'l> {
         for extra in &self.environment.extras {
             let name = normal_name(extra);
             if !(extras.contains(&name) || is_pdm && groups.contains(&name)) {
-                self.say(Extent::Part, format!("there is no extra `{extra}`"));
+                self.say(Extent::Part, &format!("there is no extra `{extra}`"));
             }
         }
         for group in &self.environment.groups {
             if !groups.contains(&normal_name(group)) {
-                self.say(Extent::Part, format!("there is no group `{group}`"));
+                self.say(Extent::Part, &format!("there is no group `{group}`"));
             }
         }
     }
@@ -251,11 +251,11 @@ impl<'l> Scope<'l> {
 
     /// A problem of a line.
     pub(super) fn problem(&self, line: u32, detail: &str) {
-        self.say(Extent::Part, format!("line {line}: {detail}"));
+        self.say(Extent::Part, &format!("line {line}: {detail}"));
     }
 
-    fn say(&self, extent: Extent, detail: String) {
-        let problem = self.told(extent, without_secrets(&detail));
+    fn say(&self, extent: Extent, detail: &str) {
+        let problem = self.told(extent, without_secrets(detail));
         let mut problems = self.problems.borrow_mut();
         if problems.len() < TOLD {
             problems.insert(problem);

@@ -260,7 +260,7 @@ fn only_so_many_different_comparisons_are_judged_and_those_that_are_known_stay_s
 #[test]
 fn only_so_many_comparisons_are_looked_at_in_all() {
     let markers = markers("linux/amd64", "3.12");
-    let marker = ["os_name=='nt'"; 2_000].join(" or ");
+    let marker = vec!["os_name=='nt'"; 2_000].join(" or ");
     for _ in 0..1_000 {
         assert_eq!(
             markers.evaluate(&marker, &asked(&[], &[])),
