@@ -38,6 +38,7 @@ mod toml;
 mod uv;
 mod yaml;
 
+#[cfg(feature = "registry")]
 pub(crate) use address::file_name;
 pub(crate) use address::percent_decoded;
 pub use choose::{Candidate, Chosen, ChosenPython, PythonFrom, choose, choose_of_index};
