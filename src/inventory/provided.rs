@@ -6,11 +6,11 @@ use super::own;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Provided {
-    /// Its path in the artifact, as that of a [`Library`]; that of a link counts as its own.
+    /// Its path in the artifact, as that of a [`Library`](super::Library); that of a link counts as its own.
     pub path: String,
     /// The name that it says it is needed by, where that is not the name of the file.
     pub soname: Option<String>,
-    /// The package that owns it: an index into [`Artifact::packages`].
+    /// The package that owns it: an index into [`Artifact::packages`](super::Artifact::packages).
     pub package: Option<usize>,
 }
 
