@@ -9,19 +9,23 @@ use super::args::Network;
 use super::daemons::local_daemons;
 use super::places::cache_dir;
 
-/// Lets a run reach what `network` allows.
-pub(super) fn reach(options: &mut ScanOptions, network: &Network) -> Result<(), Error> {
+/// Lets a run reach what `network` allows, and asks the `indexes` of the policy, if it names some.
+pub(super) fn reach(
+    options: &mut ScanOptions,
+    network: &Network,
+    indexes: &[String],
+) -> Result<(), Error> {
     options.offline = network.offline;
     options.daemons = local_daemons();
     if !network.no_cache {
         options.cache = cache_dir().map(Cache::new);
     }
-    servers(options, network)
+    servers(options, network, indexes)
 }
 
 /// There are no servers.
 #[cfg(not(feature = "registry"))]
-fn servers(_: &mut ScanOptions, network: &Network) -> Result<(), Error> {
+fn servers(_: &mut ScanOptions, network: &Network, _: &[String]) -> Result<(), Error> {
     if !network.plain_http && network.ca_file.is_none() {
         return Ok(());
     }
@@ -57,20 +61,24 @@ mod with_servers {
     pub(in crate::cli) fn servers(
         options: &mut ScanOptions,
         network: &Network,
+        of_policy: &[String],
     ) -> Result<(), Error> {
         let access = access(network)?;
         if !network.offline {
-            options.fetch = Some(Arc::new(open(&access, &network.indexes)?));
+            options.fetch = Some(Arc::new(open(&access, &network.indexes, of_policy)?));
         }
         options.access = Some(access);
         Ok(())
     }
 
     /// What fetches files, and asks package indexes; offline those of this machine only.
-    pub(in crate::cli) fn open_servers(network: &Network) -> Result<Servers, Error> {
+    pub(in crate::cli) fn open_servers(
+        network: &Network,
+        of_policy: &[String],
+    ) -> Result<Servers, Error> {
         let mut indexes = network.indexes.clone();
         indexes.offline = network.offline;
-        open(&access(network)?, &indexes)
+        open(&access(network)?, &indexes, of_policy)
     }
 
     fn access(network: &Network) -> Result<Access, Error> {
@@ -91,10 +99,15 @@ mod with_servers {
         Ok(access)
     }
 
-    fn open(access: &Access, indexes: &IndexOptions) -> Result<Servers, Error> {
+    fn open(
+        access: &Access,
+        indexes: &IndexOptions,
+        of_policy: &[String],
+    ) -> Result<Servers, Error> {
         let (http, indexes) = (access.http.clone(), indexes.clone());
+        let of_policy = (!of_policy.is_empty()).then(|| of_policy.to_vec());
         Ok(Servers::new(Fetcher::new(access)?, move |lock| {
-            Ok(index_access(&indexes, lock, None, http.clone())?.indexes)
+            Ok(index_access(&indexes, lock, of_policy.as_deref(), http.clone())?.indexes)
         }))
     }
 

@@ -177,6 +177,7 @@ impl Loading<'_, '_> {
             targets: Vec::new(),
             thresholds: Thresholds::default(),
             expect_gpu: Vec::new(),
+            indexes: Vec::new(),
             allow_jit: Vec::new(),
             scopes: Vec::new(),
             waivers: Vec::new(),
@@ -244,6 +245,7 @@ impl Policy {
         set.main_library = main_library.or(set.main_library.take());
         set.partial_coverage = partial_coverage.or(set.partial_coverage.take());
         self.expect_gpu.extend(part.expect_gpu);
+        self.indexes.extend(part.indexes);
         self.allow_jit.extend(part.allow_jit);
         self.scopes.extend(part.scopes);
         self.waivers.extend(part.waivers);

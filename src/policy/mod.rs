@@ -59,6 +59,8 @@ pub struct Policy {
     pub thresholds: Thresholds,
     /// The packages of which a build without GPU code is a failure.
     pub expect_gpu: Vec<PackagePattern>,
+    /// The package indexes that are asked, the main one first; none where that is left to options and configuration.
+    pub indexes: Vec<String>,
     /// The packages that the driver may compile at first use, without `jit-only`.
     pub allow_jit: Vec<PackagePattern>,
     /// Levels and thresholds for a part of what is judged, in file order; the last one counts.
@@ -172,6 +174,7 @@ impl Policy {
                 .map_err(Fault::into_usage_error)?,
             thresholds: Thresholds::default(),
             expect_gpu: Vec::new(),
+            indexes: Vec::new(),
             allow_jit: Vec::new(),
             scopes: Vec::new(),
             waivers: Vec::new(),

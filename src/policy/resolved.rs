@@ -32,6 +32,7 @@ pub struct Resolved {
     files: Vec<String>,
     targets: Vec<TargetForm>,
     expect_gpu: Vec<String>,
+    indexes: Vec<String>,
     allow_jit: Vec<String>,
     scopes: Vec<ScopeForm>,
     waivers: Vec<WaiverForm>,
@@ -159,6 +160,7 @@ impl Policy {
                 .map(|target| self.target_form(target, tables))
                 .collect(),
             expect_gpu: texts(&self.expect_gpu),
+            indexes: self.indexes.clone(),
             allow_jit: texts(&self.allow_jit),
             scopes: scopes.collect(),
             waivers: waivers.collect(),
@@ -267,6 +269,9 @@ impl fmt::Display for Resolved {
         }
         if !self.expect_gpu.is_empty() {
             writeln!(f, "\nexpect-gpu  {}", self.expect_gpu.join(", "))?;
+        }
+        if !self.indexes.is_empty() {
+            writeln!(f, "\nindexes  {}", self.indexes.join(", "))?;
         }
         if !self.allow_jit.is_empty() {
             writeln!(f, "\nallow-jit  {}", self.allow_jit.join(", "))?;

@@ -28,6 +28,7 @@ const KEYS: Keys = Keys {
         "levels",
         "thresholds",
         "expect-gpu",
+        "indexes",
         "allow-jit",
         "scopes",
         "waivers",
@@ -60,6 +61,7 @@ pub(super) struct Part {
     pub(super) levels: BTreeMap<Code, Placed<Level>>,
     pub(super) thresholds: SetThresholds,
     pub(super) expect_gpu: Vec<PackagePattern>,
+    pub(super) indexes: Vec<String>,
     pub(super) allow_jit: Vec<PackagePattern>,
     pub(super) scopes: Vec<Scope>,
     pub(super) waivers: Vec<Waiver>,
@@ -124,12 +126,25 @@ impl Check<'_> {
             levels: self.levels(fields.get("levels")),
             thresholds: self.thresholds(fields.get("thresholds")),
             expect_gpu: self.packages(fields.get("expect-gpu")),
+            indexes: self.indexes(fields.get("indexes")),
             allow_jit: self.packages(fields.get("allow-jit")),
             scopes,
             waivers,
             named,
             start: fields.start,
         })
+    }
+
+    /// Addresses of package indexes, the main one first.
+    fn indexes(&mut self, field: Option<Field<'_>>) -> Vec<String> {
+        let Some(field) = field else {
+            return Vec::new();
+        };
+        let mut indexes = Vec::new();
+        for (text, span) in self.texts(field) {
+            indexes.extend(self.accept(span, || values::index(text)));
+        }
+        indexes
     }
 
     /// What `read` makes of the items of a list; nothing at all counts as an empty one.

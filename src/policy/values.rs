@@ -155,6 +155,27 @@ pub(super) fn python(text: &str) -> Result<String, Fault> {
     .map(|()| text.to_owned())
 }
 
+/// The address of a package index. A policy is read by many: it holds no login.
+pub(super) fn index(text: &str) -> Result<String, Fault> {
+    let host = ["https://", "http://"]
+        .iter()
+        .find_map(|scheme| text.strip_prefix(scheme));
+    let authority = host.and_then(|host| host.split(['/', '?', '#']).next());
+    match authority {
+        Some(authority) if authority.contains('@') => Err(Fault::new(
+            "an index of a policy has no login in its address",
+        )
+        .hint("keep it in `.netrc`, `UV_INDEX_NAME_PASSWORD` or `keyring`")),
+        Some(authority) if !authority.is_empty() && !text.contains(char::is_whitespace) => {
+            Ok(text.to_owned())
+        }
+        _ => Err(
+            Fault::new(format!("{} is not the address of an index", quote(text)))
+                .hint("write it as `https://HOST/PATH/simple`"),
+        ),
+    }
+}
+
 /// A glibc version of two parts, `2.28`.
 pub(super) fn glibc(text: &str) -> Result<String, Fault> {
     two_numbers(text, "glibc version", "2.28").map(|()| text.to_owned())

@@ -65,6 +65,37 @@ fn a_further_index_is_asked_for_what_the_first_does_not_have() {
 }
 
 #[test]
+fn an_index_of_the_policy_is_asked_where_no_option_names_one() {
+    let of_policy = of_pkg("sm_90", Page::Json);
+    let of_option = of_pkg("sm_80", Page::Json);
+    let place = Place::new();
+    let policy = format!(
+        "version: 1\nindexes: [\"{}\"]\ntargets: [{{name: t, gpu: H100, driver: R580}}]\n",
+        of_policy.url("/simple")
+    );
+    place.write("smgate.yaml", policy);
+    let by_policy = run(&place, &["check", "pkg==1.0", "--no-cache"]);
+    assert_eq!(by_policy.status, 0, "{by_policy:?}");
+    let url = of_option.url("/simple");
+    let args = ["check", "pkg==1.0", "--no-cache", "--index-url", &url];
+    let by_option = run(&place, &args);
+    assert_eq!(by_option.status, 1, "{by_option:?}");
+}
+
+#[test]
+fn an_index_of_a_policy_has_no_login_in_its_address() {
+    let place = Place::new();
+    let text = "version: 1\nindexes: [\"https://me:secret@a.example/simple\"]\ntargets: [{name: t, gpu: H100}]\n";
+    place.write("smgate.yaml", text);
+    let run = run(&place, &["policy", "lint"]);
+    assert_eq!(run.status, 2, "{run:?}");
+    assert!(
+        run.stderr.contains("has no login in its address"),
+        "{run:?}"
+    );
+}
+
+#[test]
 fn an_index_that_a_lock_file_names_is_asked_before_that_of_the_options() {
     let named = of_pkg("sm_90", Page::Json);
     let other = of_pkg("sm_80", Page::Json);

@@ -34,7 +34,7 @@ pub(in crate::cli) fn run(args: &Check, tables: &Tables, output: &Output) -> Res
     } else {
         let mut options = args.scan.options(args.kernels);
         fleet::places(&mut options, &args.fleet, Some(&policy));
-        scan_inputs(&args.inputs, options, &args.network, tables)?
+        scan_inputs(&args.inputs, options, &args.network, Some(&policy), tables)?
     };
     require_something(&inventory, args.inventory.as_deref())?;
     let options = EvaluateOptions {

@@ -73,7 +73,7 @@ fn inventory(
     }
     let mut options = args.scan.options(false);
     fleet::places(&mut options, &args.fleet, policy);
-    let inventory = scan_inputs(&[input.to_owned()], options, &args.network, tables)?;
+    let inventory = scan_inputs(&[input.to_owned()], options, &args.network, policy, tables)?;
     require_something(&inventory, None)?;
     Ok(inventory)
 }

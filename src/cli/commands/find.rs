@@ -43,8 +43,8 @@ mod with_indexes {
         let policy = fleet::policy(&args.fleet, tables)?;
         let today = today(args.today.as_deref())?;
         let mut scan = args.scan.options(false);
-        reach(&mut scan, &args.network)?;
-        let servers = Arc::new(open_servers(&args.network)?);
+        reach(&mut scan, &args.network, &policy.indexes)?;
+        let servers = Arc::new(open_servers(&args.network, &policy.indexes)?);
         let offers = offers(&servers, &wanted.name)?;
         if !args.network.offline {
             scan.fetch = Some(servers);

@@ -19,7 +19,7 @@ pub(in crate::cli) fn run(
     options.platform.clone_from(&args.platform);
     let environment = args.install.of_platform(args.platform.as_deref());
     options.environments.extend(environment);
-    let inventory = scan_inputs(&args.inputs, options, &args.network, tables)?;
+    let inventory = scan_inputs(&args.inputs, options, &args.network, None, tables)?;
     require_something(&inventory, None)?;
     let mut stdout = output.stdout();
     let human = HumanOptions::new(output.stdout_colour(), args.report.verbose)

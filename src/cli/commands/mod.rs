@@ -89,13 +89,15 @@ fn scan_inputs(
     inputs: &[OsString],
     mut options: ScanOptions,
     network: &Network,
+    policy: Option<&Policy>,
     tables: &Tables,
 ) -> Result<Inventory, Failure> {
     let mut specs = Vec::new();
     for input in inputs {
         specs.extend(SourceSpec::parse(input)?.expand()?);
     }
-    reach(&mut options, network)?;
+    let indexes = policy.map(|policy| policy.indexes.as_slice());
+    reach(&mut options, network, indexes.unwrap_or_default())?;
     let line = Line::start();
     options.progress = line.as_ref().map(Line::counters);
     let stdin = Box::new(std::io::stdin());
