@@ -346,7 +346,7 @@ expected: 1
     27 | expected: 1
        | ^^^^^^^^
        |
-       = help: the keys of a policy are `version`, `include`, `targets`, `levels`, `thresholds`, `expect-gpu`, `allow-jit`, `scopes` and `waivers`
+       = help: the keys of a policy are `version`, `include`, `targets`, `levels`, `thresholds`, `expect-gpu`, `indexes`, `allow-jit`, `scopes` and `waivers`
     "#);
 }
 
