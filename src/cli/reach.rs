@@ -44,18 +44,15 @@ use with_servers::servers;
 mod with_servers {
     use std::sync::{Arc, OnceLock};
 
+    use crate::Error;
     use crate::cli::args::Network;
-    use crate::cli::indexes::{IndexOptions, index_access, index_config};
+    use crate::cli::indexes::{IndexOptions, index_access, index_config, read_authorities, trust};
     use crate::cli::network::registry_access;
     use crate::inventory::ScanOptions;
-    use crate::source::index::IndexCredentials;
+    use crate::source::index::{IndexConfig, IndexCredentials};
     use crate::source::oci::Access;
     use crate::source::remote::Fetcher;
-    use crate::source::{Credentials, Secret, Servers, read_named};
-    use crate::{Error, ErrorKind};
-
-    /// The largest file of certificate authorities that is read; that of a whole system has 300 KB.
-    const CA_MAX: u64 = 16 << 20;
+    use crate::source::{Credentials, Secret, Servers};
 
     /// Sets up access to registries and servers.
     pub(in crate::cli) fn servers(
@@ -65,7 +62,7 @@ mod with_servers {
     ) -> Result<(), Error> {
         let access = access(network)?;
         if !network.offline {
-            options.fetch = Some(Arc::new(open(&access, &network.indexes, of_policy)?));
+            options.fetch = Some(Arc::new(open(&access, &network.indexes, of_policy)));
         }
         options.access = Some(access);
         Ok(())
@@ -78,64 +75,70 @@ mod with_servers {
     ) -> Result<Servers, Error> {
         let mut indexes = network.indexes.clone();
         indexes.offline = network.offline;
-        open(&access(network)?, &indexes, of_policy)
+        Ok(open(&access(network)?, &indexes, of_policy))
     }
 
     fn access(network: &Network) -> Result<Access, Error> {
         let mut access = registry_access();
         access.http.plain_http = network.plain_http;
-        let config = LazyLogins::new(&network.indexes);
-        let trusted = match &network.ca_file {
-            Some(path) => Some(path.clone()),
-            // what is wrong with the configuration is told where an index is needed
-            None => index_config(&config.options, None, None)
-                .ok()
-                .and_then(|config| config.ca_file),
-        };
-        if let Some(path) = trusted {
-            access.http.ca_pem = Some(read_named(&path, CA_MAX, ErrorKind::Input)?);
+        if let Some(path) = &network.ca_file {
+            access.http.ca_pem = Some(read_authorities(path)?);
         }
-        access.files = Some(Arc::new(config));
         Ok(access)
     }
 
-    fn open(
-        access: &Access,
-        indexes: &IndexOptions,
-        of_policy: &[String],
-    ) -> Result<Servers, Error> {
-        let (http, indexes) = (access.http.clone(), indexes.clone());
+    fn open(access: &Access, indexes: &IndexOptions, of_policy: &[String]) -> Servers {
+        let (mut files, http) = (access.clone(), access.http.clone());
+        let installer = Arc::new(Installer::new(indexes));
+        files.files = Some(Arc::clone(&installer) as Arc<dyn Credentials>);
+        let connect = move || {
+            let mut files = files.clone();
+            // what is wrong with the configuration is told where an index is needed
+            if let Some(config) = installer.config() {
+                trust(&mut files.http, config)?;
+            }
+            Fetcher::new(&files)
+        };
+        let indexes = indexes.clone();
         let of_policy = (!of_policy.is_empty()).then(|| of_policy.to_vec());
-        Ok(Servers::new(Fetcher::new(access)?, move |lock| {
+        Servers::new(connect, move |lock| {
             Ok(index_access(&indexes, lock, of_policy.as_deref(), http.clone())?.indexes)
-        }))
+        })
     }
 
-    /// Logins of servers, looked for where the first is asked for.
+    /// What the configuration of the user's installer says of servers, looked for where the first is asked.
     #[derive(Debug)]
-    struct LazyLogins {
+    struct Installer {
         options: IndexOptions,
+        config: OnceLock<Option<IndexConfig>>,
         logins: OnceLock<Option<IndexCredentials>>,
     }
 
-    impl LazyLogins {
+    impl Installer {
         fn new(options: &IndexOptions) -> Self {
             let mut options = options.clone();
             // which index is pip's default matters to no login
             options.offline = true;
             Self {
                 options,
+                config: OnceLock::new(),
                 logins: OnceLock::new(),
             }
         }
+
+        fn config(&self) -> Option<&IndexConfig> {
+            let config = self
+                .config
+                .get_or_init(|| index_config(&self.options, None, None).ok());
+            config.as_ref()
+        }
     }
 
-    impl Credentials for LazyLogins {
+    impl Credentials for Installer {
         fn for_url(&self, url: &str) -> Option<Secret> {
-            let logins = self.logins.get_or_init(|| {
-                let config = index_config(&self.options, None, None).ok()?;
-                IndexCredentials::new(&config).ok()
-            });
+            let logins = self
+                .logins
+                .get_or_init(|| IndexCredentials::new(self.config()?).ok());
             logins.as_ref()?.for_url(url)
         }
     }

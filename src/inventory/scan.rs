@@ -110,7 +110,10 @@ pub fn scan_with(
     opening.offline = options.offline;
     opening.daemons.clone_from(&options.daemons);
     #[cfg(feature = "registry")]
-    opening.access.clone_from(&options.access);
+    {
+        opening.access.clone_from(&options.access);
+        opening.fetch.clone_from(&options.fetch);
+    }
     let sources = specs.iter().enumerate();
     let sources = sources.map(|(index, spec)| source::open(spec, index, &mut opening));
     scan_all(sources, options, tables)

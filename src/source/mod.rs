@@ -37,6 +37,8 @@ pub mod wheel;
 use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
+#[cfg(feature = "registry")]
+use std::sync::Arc;
 
 pub use conda::Conda;
 #[cfg(feature = "registry")]
@@ -62,7 +64,7 @@ use self::hide::without_secrets;
 use self::oci::Access;
 use self::oci::{Choice, Image};
 #[cfg(feature = "registry")]
-use self::remote::{Expected, Fetcher, RemoteFile};
+use self::remote::RemoteFile;
 use self::spec::SpecKind;
 #[cfg(feature = "registry")]
 use crate::archive::Fault;
@@ -146,14 +148,14 @@ pub struct OpenOptions {
     pub platform: Option<String>,
     /// Standard input, taken by the input `-`.
     pub stdin: Option<Box<dyn Read + Send>>,
-    /// How registries and servers of files are reached.
+    /// How registries are reached.
     #[cfg(feature = "registry")]
     pub access: Option<Access>,
     /// Whether inputs on other machines are refused.
     pub offline: bool,
-    /// What fetches files, once one was.
+    /// How files at addresses are fetched; such inputs are refused without it.
     #[cfg(feature = "registry")]
-    fetcher: Option<Fetcher>,
+    pub fetch: Option<Arc<dyn Fetch>>,
     /// Where daemons that hold images listen.
     pub daemons: Daemons,
 }
@@ -165,22 +167,6 @@ impl OpenOptions {
             limits,
             ..Self::default()
         }
-    }
-
-    /// What fetches the files of this run, for `at`.
-    #[cfg(feature = "registry")]
-    pub(crate) fn fetcher(&mut self, at: &Locator) -> Result<Fetcher, Error> {
-        if let Some(fetcher) = &self.fetcher {
-            return Ok(fetcher.clone());
-        }
-        let access = self.access.as_ref().ok_or_else(|| {
-            let message =
-                format!("`{at}` is on another machine, and no access to servers is set up");
-            Error::new(ErrorKind::Usage, message).with_hint("give the options an `Access`")
-        })?;
-        let fetcher = Fetcher::new(access)?;
-        self.fetcher = Some(fetcher.clone());
-        Ok(fetcher)
     }
 
     /// Which image is meant, with the name that an input gives.
@@ -304,20 +290,13 @@ fn open_url(spec: &SourceSpec, index: usize, options: &mut OpenOptions) -> Resul
             Error::new(ErrorKind::Usage, message).with_hint("download it, and name the file")
         );
     }
-    let fetcher = options.fetcher(&at)?;
-    let file = fetcher.open(address, &Expected::default(), &options.limits)?;
-    recognise_remote(file, at, &options.limits)
-}
-
-/// Opens a file at an address by what it turns out to be.
-///
-/// # Errors
-///
-/// What the server does not give of it.
-#[cfg(feature = "registry")]
-pub fn recognise_remote(file: RemoteFile, at: Locator, limits: &Limits) -> Result<Source, Error> {
-    let name = file.name.clone();
-    open_remote_as(Said::Nothing, file, at, &name, limits)
+    let fetch = options.fetch.as_ref().ok_or_else(|| {
+        let message = format!("`{at}` is on another machine, and no access to servers is set up");
+        Error::new(ErrorKind::Usage, message).with_hint("give the options a `Fetch`")
+    })?;
+    let mut file = lock::PickedFile::new(lock::file_name(address), 1);
+    file.url = Some(address.to_owned());
+    fetch.open(&file, Said::Nothing, at, &options.limits)
 }
 
 /// Opens a file at an address as what it is said to be, by the name that it has there or elsewhere.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::fetch::Fetch;
 use super::index::{IndexFile, Indexes};
@@ -12,31 +12,64 @@ use super::{Said, Source, open_remote_as};
 use crate::limits::Limits;
 use crate::{Error, ErrorKind, Locator};
 
-/// Reaches servers. Which indexes there are is found out when the first is needed: it can mean to ask pip.
+/// Reaches servers. Nothing is set up before it is needed: which indexes there are can mean to ask pip, and a run on
+/// files of this machine has nothing to do with the network.
 pub struct Servers {
-    fetcher: Fetcher,
+    connect: Connect,
+    fetcher: OnceLock<Result<Fetcher, Refusal>>,
     configure: Configure,
     /// By the lock file that they are for.
     indexes: Mutex<BTreeMap<Option<Locator>, Found>>,
 }
 
+/// Sets up what fetches files.
+type Connect = Box<dyn Fn() -> Result<Fetcher, Error> + Send + Sync>;
+
 /// Finds out which indexes there are, for a lock file.
 type Configure = Box<dyn Fn(Option<&Lock>) -> Result<Indexes, Error> + Send + Sync>;
 
-/// Indexes, or why there are none: what is wrong and what to do.
-type Found = Result<Arc<Indexes>, (String, Option<String>)>;
+/// Indexes, or why there are none.
+type Found = Result<Arc<Indexes>, Refusal>;
+
+/// An error that is told more than once: what is wrong and what to do.
+#[derive(Debug, Clone)]
+struct Refusal(String, Option<String>);
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Self(error.to_string(), error.hint().map(str::to_owned))
+    }
+}
+
+impl From<Refusal> for Error {
+    fn from(Refusal(message, hint): Refusal) -> Self {
+        let error = Self::new(ErrorKind::Usage, message);
+        match hint {
+            Some(hint) => error.with_hint(hint),
+            None => error,
+        }
+    }
+}
 
 impl Servers {
-    /// Reaches files by `fetcher`, and the indexes that `configure` finds.
+    /// Reaches files by what `connect` sets up where the first is needed, and the indexes that `configure` finds.
     pub fn new(
-        fetcher: Fetcher,
+        connect: impl Fn() -> Result<Fetcher, Error> + Send + Sync + 'static,
         configure: impl Fn(Option<&Lock>) -> Result<Indexes, Error> + Send + Sync + 'static,
     ) -> Self {
         Self {
-            fetcher,
+            connect: Box::new(connect),
+            fetcher: OnceLock::new(),
             configure: Box::new(configure),
             indexes: Mutex::default(),
         }
+    }
+
+    fn fetcher(&self) -> Result<&Fetcher, Error> {
+        let fetcher = self
+            .fetcher
+            .get_or_init(|| (self.connect)().map_err(Refusal::from));
+        fetcher.as_ref().map_err(|refusal| refusal.clone().into())
     }
 
     /// The indexes that are configured, and those that `lock` names.
@@ -49,20 +82,12 @@ impl Servers {
             let mut known = self.indexes.lock().unwrap_or_else(PoisonError::into_inner);
             let found = known.entry(lock.map(|lock| lock.at.clone()));
             let find = || {
-                (self.configure)(lock).map(Arc::new).map_err(|error| {
-                    let hint = error.hint().map(str::to_owned);
-                    (error.to_string(), hint)
-                })
+                let found = (self.configure)(lock).map(Arc::new);
+                found.map_err(Refusal::from)
             };
             found.or_insert_with(find).clone()
         };
-        found.map_err(|(message, hint)| {
-            let error = Error::new(ErrorKind::Usage, message);
-            match hint {
-                Some(hint) => error.with_hint(hint),
-                None => error,
-            }
-        })
+        found.map_err(Error::from)
     }
 }
 
@@ -82,7 +107,7 @@ impl Fetch for Servers {
     ) -> Result<Source, Error> {
         let address = file.url.as_deref().unwrap_or_default();
         let expected = Expected::new(file.hash.clone(), file.size);
-        let opened = self.fetcher.open(address, &expected, limits)?;
+        let opened = self.fetcher()?.open(address, &expected, limits)?;
         // where nothing else is said, the address says more than the name of a requirement
         let name = match said {
             Said::Nothing => opened.name.clone(),

@@ -6,7 +6,7 @@ use crate::cli_lock::{check, findings, inspect, run, small};
 use crate::support::registry::digest;
 use crate::support::registry::stub::{Reply, Stub};
 use crate::support::servers::{Page, index};
-use crate::support_cli::{Place, wheel};
+use crate::support_cli::{Place, finish, wheel};
 
 /// An index with `pkg` 1.0 in a wheel with code for these GPUs, and one of the next version.
 fn of_pkg(code: &str, page: Page) -> Stub {
@@ -80,6 +80,20 @@ fn an_index_of_the_policy_is_asked_where_no_option_names_one() {
     let args = ["check", "pkg==1.0", "--no-cache", "--index-url", &url];
     let by_option = run(&place, &args);
     assert_eq!(by_option.status, 1, "{by_option:?}");
+}
+
+#[test]
+fn a_run_on_files_of_this_machine_asks_nothing_of_the_network_settings() {
+    let place = Place::new();
+    let (name, bytes) = small("pkg", "sm_90");
+    place.write(&name, bytes);
+    place.write("authorities.pem", "no certificate");
+    let args = ["check", &name, "--target", "H100", "--driver", "R580"];
+    let mut command = place.command(&args);
+    command
+        .env("PIP_CERT", place.path().join("authorities.pem"))
+        .env("HTTPS_PROXY", "ftp://proxy.example");
+    assert_eq!(finish(command), place.run(&args));
 }
 
 #[test]

@@ -90,9 +90,7 @@ pub fn index_access(
     mut http: HttpOptions,
 ) -> Result<IndexAccess, Error> {
     let config = index_config(options, lock, policy)?;
-    if let (None, Some(path)) = (&http.ca_pem, &config.ca_file) {
-        http.ca_pem = Some(read_named(path, CA_MAX, ErrorKind::Input)?);
-    }
+    trust(&mut http, &config)?;
     let http = Arc::new(Http::new(&http)?);
     let credentials: Arc<dyn Credentials> = Arc::new(IndexCredentials::new(&config)?);
     Ok(IndexAccess {
@@ -100,6 +98,19 @@ pub fn index_access(
         http,
         credentials,
     })
+}
+
+/// Trusts what the user's installer trusts, where nothing else is said.
+pub(super) fn trust(http: &mut HttpOptions, config: &IndexConfig) -> Result<(), Error> {
+    if let (None, Some(path)) = (&http.ca_pem, &config.ca_file) {
+        http.ca_pem = Some(read_authorities(path)?);
+    }
+    Ok(())
+}
+
+/// Reads a file of certificate authorities.
+pub(super) fn read_authorities(path: &Path) -> Result<Vec<u8>, Error> {
+    read_named(path, CA_MAX, ErrorKind::Input)
 }
 
 /// The configuration behind [`index_access`].

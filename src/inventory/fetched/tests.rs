@@ -2,14 +2,17 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::archive::zip::fixture::{Builder, Entry};
 use crate::inventory::run::hex;
 use crate::inventory::{Artifact, HashCheck, Inventory, ScanOptions, from_json, scan, to_json};
 use crate::problem::{Extent, ProblemKind};
-use crate::source::SourceSpec;
 use crate::source::http::stub::{Reply, Stub, options, part};
+use crate::source::lock::Lock;
 use crate::source::oci::{Access, CredentialOptions};
+use crate::source::remote::Fetcher;
+use crate::source::{Servers, SourceSpec};
 use crate::tables::Tables;
 use crate::{Error, ErrorKind};
 use sha2::{Digest as _, Sha256};
@@ -42,10 +45,13 @@ fn wheel() -> Vec<u8> {
 
 fn inspect(input: &str, threads: usize, offline: bool) -> Result<Inventory, Error> {
     let (http, _) = options();
+    let access = Access::new(http, CredentialOptions::new(Vec::new()));
+    let unasked = |_: Option<&Lock>| Err(Error::new(ErrorKind::Usage, "no index is asked here"));
+    let servers = Servers::new(move || Fetcher::new(&access), unasked);
     let options = ScanOptions {
         threads,
         offline,
-        access: Some(Access::new(http, CredentialOptions::new(Vec::new()))),
+        fetch: Some(Arc::new(servers)),
         ..ScanOptions::default()
     };
     let spec: SourceSpec = input.parse()?;

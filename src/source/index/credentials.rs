@@ -9,9 +9,6 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-
 use super::config::{CredentialSources, IndexConfig, IndexLogin};
 use super::netrc::{self, Entry};
 use super::set::address_of;
@@ -133,7 +130,7 @@ impl IndexCredentials {
             password: Some(password),
         }) = own
         {
-            return Ok(Some(basic(user, password)));
+            return Ok(Some(Secret::basic(user, password)));
         }
         let netrc = self.netrc();
         let user = own.map(|login| login.user.as_str());
@@ -152,7 +149,7 @@ impl IndexCredentials {
         };
         let entry = of(Some(address.host())).or_else(|| of(None));
         if let Some(entry) = entry {
-            return Ok(Some(basic(&entry.user, &entry.password)));
+            return Ok(Some(Secret::basic(&entry.user, &entry.password)));
         }
         let given = near.iter().find_map(|known| known.given.as_ref());
         if let Some(IndexLogin {
@@ -160,13 +157,13 @@ impl IndexCredentials {
             password: Some(password),
         }) = given
         {
-            return Ok(Some(basic(user, password)));
+            return Ok(Some(Secret::basic(user, password)));
         }
         let mut trouble = netrc.err().map(str::to_owned);
         for known in &near {
             for login in known.own.iter().chain(&known.given) {
                 match self.ask_keyring(known, &login.user) {
-                    Ok(Some(password)) => return Ok(Some(basic(&login.user, &password))),
+                    Ok(Some(password)) => return Ok(Some(Secret::basic(&login.user, &password))),
                     Ok(None) => {}
                     Err(why) => trouble = Some(why),
                 }
@@ -174,7 +171,7 @@ impl IndexCredentials {
         }
         // a token in the place of the user
         if let Some(login) = own {
-            return Ok(Some(basic(&login.user, &Secret::new(""))));
+            return Ok(Some(Secret::basic(&login.user, &Secret::new(""))));
         }
         trouble.map_or(Ok(None), Err)
     }
@@ -190,11 +187,6 @@ impl Credentials for IndexCredentials {
         let (address, _login) = Address::parse(url).ok()?;
         self.find(&address).err()
     }
-}
-
-fn basic(user: &str, password: &Secret) -> Secret {
-    let pair = format!("{user}:{}", password.expose());
-    Secret::new(format!("Basic {}", STANDARD.encode(pair)))
 }
 
 fn read_netrc(path: &Path) -> Result<Vec<Entry>, String> {
