@@ -127,11 +127,6 @@ fn require_something(inventory: &Inventory, origin: Option<&Path>) -> Result<(),
     }
 }
 
-/// Whether there is nothing that could be judged.
-fn nothing_read(inventory: &Inventory) -> bool {
-    !inventory.artifacts.is_empty() && inventory.artifacts.iter().all(Artifact::is_unread)
-}
-
 /// Reads a policy by the name that the user gave, or the one found upwards from here.
 fn load_policy(name: Option<&str>, tables: &Tables) -> Result<Policy, Failure> {
     if let Some(preset) = name.and_then(|name| name.strip_prefix("preset:")) {
