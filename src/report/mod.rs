@@ -5,6 +5,7 @@
 
 mod beside;
 mod checked;
+mod counts;
 mod diff;
 mod document;
 mod facts;
