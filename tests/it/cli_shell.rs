@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::support::text;
-use crate::support_cli::{Place, Run, finish};
+use crate::support_cli::{Place, Run};
 
 const SHELLS: &[&str] = &["bash", "elvish", "fish", "powershell", "zsh"];
 
