@@ -54,7 +54,7 @@ CASES = [
     ("several files are one run", "lock", ["--offline", "--policy", "hook.yaml"],
      ["pylock.toml", "requirements.txt", "sub/pylock.gpu.toml"], 0, ["sub/pylock.gpu.toml"]),
     ("ranges alone are not judged", "lock", ["--offline", "--policy", "a100.yaml"], ["requirements-dev.txt"], 2, ["not-locked"]),
-    ("a mistake in the policy", "wheel", ["--policy", "broken.yaml"], [f"wheels/{WHEEL}"], 2, ["unknown GPU"]),
+    ("a mistake in the policy", "wheel", ["--policy", "broken.yaml"], [f"wheels/{WHEEL}"], 2, ["no GPU is known by the name"]),
     ("other files are left alone", "lock", [], ["environment.yml", "Cargo.lock"], None, ["(no files to check)"]),
 ]
 
