@@ -58,7 +58,7 @@ fn first_sentence(code: Code) -> String {
 #[test]
 fn the_page_of_rules_is_that_of_the_code() {
     let mut made =
-        String::from("| rule | default | what it says | when |\n| --- | --- | --- | --- |\n");
+        String::from("| rule | default | what it says | how its page begins |\n| --- | --- | --- | --- |\n");
     for code in Code::ALL {
         writeln!(
             made,
@@ -102,7 +102,9 @@ fn the_page_of_commands_is_what_help_says() {
         writeln!(made, "| [{title}](#{name}) | {} |", cell(&help.about)).unwrap();
     }
     for help in &commands {
-        writeln!(made, "\n## {}\n\n{}.\n", heading(help).0, help.about).unwrap();
+        let about = help.about.trim_end_matches(['.', '?']);
+        let end = if help.about.ends_with('?') { '?' } else { '.' };
+        writeln!(made, "\n## {}\n\n{about}{end}\n", heading(help).0).unwrap();
         writeln!(made, "```text\nUsage: {}\n```", help.usage).unwrap();
         let arguments: Vec<&Entry> = help.arguments.iter().collect();
         entries(&mut made, "argument", &arguments);
@@ -213,6 +215,7 @@ fn the_counts_of_tables_are_those_of_the_tables() {
         let lists: Vec<String> = table
             .lists
             .iter()
+            .filter(|(_, rows)| *rows > 0)
             .map(|(key, rows)| format!("`{key}` {rows}"))
             .collect();
         writeln!(

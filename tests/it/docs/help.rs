@@ -114,7 +114,7 @@ fn sentence(body: &str) -> String {
     let (text, rest) = body.split_once("Possible values:").unwrap_or((body, ""));
     let mut line = one_line(text);
     let (values, default) = rest.split_once("[default: ").unwrap_or((rest, ""));
-    let values: Vec<String> = one_line(&format!(" {values}"))
+    let values: Vec<String> = format!(" {}", one_line(values))
         .split(" - ")
         .skip(1)
         .map(|value| match value.split_once(':') {
@@ -132,11 +132,5 @@ fn sentence(body: &str) -> String {
 }
 
 fn one_line(text: &str) -> String {
-    let spaced: Vec<&str> = text.split_whitespace().collect();
-    let joined = spaced.join(" ");
-    if text.starts_with(' ') {
-        format!(" {joined}")
-    } else {
-        joined
-    }
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
