@@ -51,8 +51,9 @@ fn words(command: &str) -> Vec<String> {
     }
     assert_eq!(quote, None, "{command}");
     words.retain(|word| !word.is_empty());
-    let end =
-        |word: &String| ["|", "\\|", "||", "&&", ">", ">>", "2>", ";", "2>&1"].contains(&word.as_str());
+    let end = |word: &String| {
+        ["|", "\\|", "||", "&&", ">", ">>", "2>", ";", "2>&1"].contains(&word.as_str())
+    };
     let end = words.iter().position(end).unwrap_or(words.len());
     words.truncate(end);
     words

@@ -57,8 +57,9 @@ fn first_sentence(code: Code) -> String {
 
 #[test]
 fn the_page_of_rules_is_that_of_the_code() {
-    let mut made =
-        String::from("| rule | default | what it says | how its page begins |\n| --- | --- | --- | --- |\n");
+    let mut made = String::from(
+        "| rule | default | what it says | how its page begins |\n| --- | --- | --- | --- |\n",
+    );
     for code in Code::ALL {
         writeln!(
             made,
