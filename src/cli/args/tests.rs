@@ -32,17 +32,27 @@ fn commands(page: &str) -> Vec<String> {
 #[test]
 fn every_command_that_a_page_quotes_can_be_typed() {
     let readme = ("README.md", include_str!("../../../README.md"));
+    let install = ("install.md", include_str!("../../../docs/install.md"));
+    let hooks = ("pre-commit.md", include_str!("../../../docs/pre-commit.md"));
     let pages = Code::ALL.iter().map(|code| (code.id(), code.page()));
     let folklore = ("folklore", crate::compat::FOLKLORE);
     let errors = Tables::builtin().error_rows().iter();
     let errors = errors.filter_map(|row| Some((row.id.as_str(), row.tell.as_deref()?)));
     let mut quoted = 0;
-    for (name, page) in pages.chain([readme, folklore]).chain(errors) {
+    for (name, page) in pages
+        .chain([readme, install, hooks, folklore])
+        .chain(errors)
+    {
         for command in commands(page) {
             quoted += 1;
             // optional arguments stand in brackets
             let command = command.replace(['[', ']'], "");
-            let command = command.split(" > ").next().unwrap_or_default();
+            // what follows is for the shell, in a table with its bar escaped
+            let command = [" > ", " | ", " \\| "]
+                .iter()
+                .fold(&command[..], |command, mark| {
+                    command.split(mark).next().unwrap_or_default()
+                });
             let words: Vec<&str> = command.split_whitespace().collect();
             match Args::try_parse_from(&words) {
                 Ok(_) => {}
