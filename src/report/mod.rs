@@ -4,6 +4,7 @@
 //! so that equal inputs give equal bytes.
 
 mod beside;
+mod check;
 mod checked;
 mod counts;
 mod diff;
