@@ -30,7 +30,8 @@ fn instead(shell: &str) -> Runner {
 
 #[test]
 fn a_pass_passes_and_is_told() {
-    let ended = h100().run();
+    let runner = h100();
+    let ended = runner.run();
     assert_eq!(ended.verdict(), (0, "pass", "0"), "{ended:?}");
     for (name, count) in [("errors", "0"), ("warnings", "0"), ("problems", "0")] {
         assert_eq!(ended.output(name), count, "{ended:?}");
@@ -147,14 +148,14 @@ fn paths_with_blanks_and_patterns_name_several_inputs() {
     let wheel = simple("ours", &[("sm_90", 1)]);
     let name = wheel.file_name();
     let wheel = wheel.build();
-    let ended = h100()
+    let runner = h100()
         .file(&format!("my wheels/{name}"), &wheel)
         .file(
             "more/other-1.0-py3-none-any.whl",
             simple("other", &[("sm_80", 1)]).build(),
         )
-        .with("inputs", &format!("\n  my wheels/{name}\r\n\nmore/*.whl\n"))
-        .run();
+        .with("inputs", &format!("\n  my wheels/{name}\r\n\nmore/*.whl\n"));
+    let ended = runner.run();
     assert_eq!(ended.verdict(), (1, "fail", "1"), "{ended:?}");
     let report = crate::support::text(ended.output("json-file").as_ref());
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
@@ -175,7 +176,7 @@ fn paths_with_blanks_and_patterns_name_several_inputs() {
 
 #[test]
 fn words_arrive_as_they_are_and_inputs_are_no_options() {
-    let ended = instead("printf '<%s>\\n' \"$@\" >words; env >environment; exit 0")
+    let ended = instead("printf '<%s>\\n' \"$@\" >words; export -p >environment; exit 0")
         .with(
             "inputs",
             "--policy=mine\n$(touch pwned)\na b; touch pwned\n`touch pwned`\n*",
@@ -227,7 +228,7 @@ fn words_arrive_as_they_are_and_inputs_are_no_options() {
         .collect();
     assert_eq!(forms, ["json", "markdown", "github", "sarif", "html"]);
     let environment = crate::support::text(&ended.workspace().join("environment"));
-    assert!(environment.contains("SMGATE_CACHE_DIR=my cache\n"));
+    assert!(environment.contains("SMGATE_CACHE_DIR=\"my cache\"\n"));
     assert!(
         !environment.contains("t0ken"),
         "the token is not for the program"
@@ -277,9 +278,16 @@ fn names_in_a_wheel_run_no_workflow_command() {
     let ended = h100().file(&name, wheel.build()).run();
     assert_eq!(ended.status, 1, "{ended:?}");
     for command in ended.commands() {
-        let (head, _) = command.strip_prefix("::").unwrap().split_once("::").unwrap();
+        let (head, _) = command
+            .strip_prefix("::")
+            .unwrap()
+            .split_once("::")
+            .unwrap();
         assert!(head.contains("title=smgate"), "one of ours: {command}");
-        assert!(["error", "notice"].contains(&head.split(' ').next().unwrap()), "{command}");
+        assert!(
+            ["error", "notice"].contains(&head.split(' ').next().unwrap()),
+            "{command}"
+        );
     }
     assert!(!ended.summary.contains("\n::add-path"), "{ended:?}");
 }
