@@ -210,6 +210,16 @@ fn every_output_is_written_by_the_script() {
 }
 
 #[test]
+fn what_is_installed_is_what_a_release_has() {
+    let release = text(&root().join(".github/workflows/release.yml"));
+    let triple = |name: &String| name.split('-').count() > 2;
+    let built: BTreeSet<String> = behind(&release, "target: ").into_iter().filter(triple).collect();
+    let known: BTreeSet<String> = behind(&script(), "target=").into_iter().filter(triple).collect();
+    assert!(!built.is_empty());
+    assert_eq!(known, built);
+}
+
+#[test]
 fn the_tables_of_the_page_are_those_of_the_action() {
     let (action, page) = (action(), page());
     let inputs: BTreeSet<Vec<String>> = action
