@@ -213,8 +213,14 @@ fn every_output_is_written_by_the_script() {
 fn what_is_installed_is_what_a_release_has() {
     let release = text(&root().join(".github/workflows/release.yml"));
     let triple = |name: &String| name.split('-').count() > 2;
-    let built: BTreeSet<String> = behind(&release, "target: ").into_iter().filter(triple).collect();
-    let known: BTreeSet<String> = behind(&script(), "target=").into_iter().filter(triple).collect();
+    let built: BTreeSet<String> = behind(&release, "target: ")
+        .into_iter()
+        .filter(triple)
+        .collect();
+    let known: BTreeSet<String> = behind(&script(), "target=")
+        .into_iter()
+        .filter(triple)
+        .collect();
     assert!(!built.is_empty());
     assert_eq!(known, built);
 }
