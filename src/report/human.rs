@@ -6,7 +6,7 @@ use crate::rule::{Code, Level};
 use crate::verdict::{Evaluation, Finding, FromLayer, Judged, Row, Verdict};
 
 use super::beside::Beside;
-use super::counts::Counts;
+use super::counts::Tally;
 use super::group::{Group, gather};
 use super::hidden;
 use super::kernels;
@@ -262,13 +262,13 @@ fn write_summary(
     options: HumanOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let Counts {
+    let Tally {
         denied,
-        warnings: warned,
-        remarks: allowed,
+        warned,
+        allowed,
         waived,
         ..
-    } = Counts::of(evaluation);
+    } = Tally::of(&evaluation.findings);
     writeln!(out)?;
     write!(out, "{}: ", styles.verdict(evaluation.verdict))?;
     write!(

@@ -8,6 +8,8 @@
     reason = "a failed expectation is a failed test; clippy.toml says so of test functions, this of their helpers"
 )]
 
+#[cfg(unix)]
+mod action;
 mod cli_check;
 mod cli_conda;
 mod cli_diff;

@@ -9,10 +9,11 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use crate::escape::visible;
 use crate::report::Checked;
+use crate::report::counts::Tally;
 use crate::rule::Level;
 use crate::verdict::{Evaluation, Finding, Judged, Row, RowIndex, Verdict};
 
-use super::words::{Tally, judged_by, lines, subject};
+use super::words::{judged_by, lines, subject};
 
 /// Findings of a case.
 type Findings<'e> = Vec<&'e Finding>;
