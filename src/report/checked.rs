@@ -7,7 +7,7 @@ use crate::policy::Policy;
 use crate::tables::Tables;
 use crate::verdict::Evaluation;
 
-use super::{HumanOptions, document, human};
+use super::{HumanOptions, document, html, human};
 
 /// What `check` found, and what it was found in.
 #[derive(Debug, Clone, Copy)]
@@ -31,6 +31,8 @@ pub enum CheckFormat {
     Human,
     /// For programs: `smgate/check/1`.
     Json,
+    /// For people, with a picture of every package on every target: one HTML file that loads nothing.
+    Html,
 }
 
 /// Writes the result of `check`.
@@ -50,5 +52,6 @@ pub fn write_check(
             let json = document::to_json(checked.evaluation).map_err(io::Error::other)?;
             writeln!(out, "{json}")
         }
+        CheckFormat::Html => html::write(checked, out),
     }
 }

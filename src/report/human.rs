@@ -335,7 +335,7 @@ fn write_summary(
 }
 
 /// The layer and the build step that brought a library.
-fn layer_line(layer: &FromLayer) -> String {
+pub(super) fn layer_line(layer: &FromLayer) -> String {
     let FromLayer { number, of, .. } = layer;
     match &layer.created_by {
         Some(step) => format!("brought by layer {number} of {of}: `{}`", shortened(step)),

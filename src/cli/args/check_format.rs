@@ -15,6 +15,8 @@ pub(in crate::cli) enum CheckFormatArg {
     Human,
     /// For programs; the schema is in the repository
     Json,
+    /// For people: one HTML file with a heat map and every detail
+    Html,
 }
 
 impl From<CheckFormatArg> for CheckFormat {
@@ -22,6 +24,7 @@ impl From<CheckFormatArg> for CheckFormat {
         match format {
             CheckFormatArg::Human => Self::Human,
             CheckFormatArg::Json => Self::Json,
+            CheckFormatArg::Html => Self::Html,
         }
     }
 }
@@ -77,7 +80,10 @@ mod tests {
     fn refuses_what_names_no_format_or_no_file() {
         for (text, said) in [
             ("json", "write FORMAT=FILE"),
-            ("jsn=a.json", "`jsn` is none of the formats human, json"),
+            (
+                "jsn=a.json",
+                "`jsn` is none of the formats human, json, html",
+            ),
             ("json=", "a file is missing"),
             ("json=-", "use `--format`"),
         ] {
