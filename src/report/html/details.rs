@@ -95,7 +95,7 @@ fn targets(grids: &Grids<'_>, line: &Line<'_>) -> Markup {
                             th scope="row" { (row.target) }
                             td { (words::marked(row.verdict)) }
                             td { (gpus(grids, row)) }
-                            td { (grids.remarks(at, row)) }
+                            td { (words::prose(&grids.remarks(at, row))) }
                         }
                     }
                 }

@@ -12,8 +12,10 @@ use crate::verdict::{Evaluation, Finding};
 use super::grid::Grids;
 use super::words;
 
-/// Findings that are shown open; the others are one line each until they are opened.
-const OPEN: usize = 2;
+/// Findings that are shown open; the others are two lines each until they are opened.
+const OPEN: usize = 1;
+/// Findings of a section that are shown; the others are behind one more line.
+const SHOWN: usize = 8;
 
 /// What is denied, or could not be judged.
 pub(super) fn first(grids: &Grids<'_>) -> Markup {
@@ -73,8 +75,17 @@ fn section(
     html! {
         section.findings id=(id) aria-labelledby=(title_id) {
             h2 id=(title_id) { (title) " " span.count { (count) } }
-            @for (at, (artifact, group)) in groups.iter().enumerate() {
+            @let shown = if groups.len() > SHOWN + 1 { SHOWN } else { groups.len() };
+            @for (at, (artifact, group)) in groups.iter().take(shown).enumerate() {
                 (finding(evaluation, *artifact, group, steps.lines(group), at < open))
+            }
+            @if groups.len() > shown {
+                details.more {
+                    summary { (groups.len() - shown) " more" }
+                    @for (artifact, group) in groups.iter().skip(shown) {
+                        (finding(evaluation, *artifact, group, steps.lines(group), false))
+                    }
+                }
             }
         }
     }
@@ -88,10 +99,10 @@ fn subject(finding: &Finding) -> String {
     parts.chain(line).collect::<Vec<_>>().join(" › ")
 }
 
-/// Where it is said of: `A100 (8.0) of prod`, `prod`.
+/// Where it is said of: `prod: A100 (8.0)`, `prod`.
 fn place(finding: &Finding) -> Option<String> {
     match (&finding.target, &finding.gpu) {
-        (Some(target), Some(gpu)) => Some(format!("{target} ({gpu})")),
+        (Some(target), Some(gpu)) => Some(format!("{target}: {gpu}")),
         (Some(one), None) | (None, Some(one)) => Some(one.clone()),
         (None, None) => None,
     }
@@ -120,6 +131,7 @@ fn finding(
                     } " "
                 }
                 code.code { (first.code) }
+                span.message { (words::prose(&first.message)) }
             }
             div.body {
                 @if let Some(waived) = &first.waived {
@@ -128,12 +140,11 @@ fn finding(
                         (waived.reason)
                     }
                 }
-                p.message { (first.message) }
                 @let layer = first.layer.as_ref().map(layer_line);
                 @if !first.evidence.is_empty() || layer.is_some() || places > 1 || !group.copies.is_empty() {
                     ul {
-                        @for line in &first.evidence { li { (line) } }
-                        @if let Some(layer) = &layer { li { (layer) } }
+                        @for line in &first.evidence { li { (words::prose(line)) } }
+                        @if let Some(layer) = &layer { li { (words::prose(layer)) } }
                         @if !group.copies.is_empty() { li { "the same in " (group.copies.join(", ")) } }
                         @let names = group.names();
                         @if !names.is_empty() { li { "the same for " (names.join(", ")) } }
@@ -141,7 +152,7 @@ fn finding(
                 }
                 dl.steps {
                     @for (head, text) in steps {
-                        dt { (head.trim_end_matches(':')) } dd { (text) }
+                        dt { (head.trim_end_matches(':')) } dd { (words::prose(&text)) }
                     }
                 }
                 @if let Some(judged) = judged.filter(|judged| judged.package.is_none() || first.package.is_none()) {

@@ -114,6 +114,7 @@ fn lead(grids: &Grids<'_>, counts: &Counts) -> String {
         on.extend(fails.map(|(_, row)| row.target.as_str()));
     }
     let packages = plural(lines, "package");
+    let fail = if failing == 1 { "fails" } else { "fail" };
     let all = plural(targets as u64, "target");
     match grids.checked.evaluation.verdict {
         Verdict::Fail if failing == 0 => {
@@ -122,15 +123,7 @@ fn lead(grids: &Grids<'_>, counts: &Counts) -> String {
                 plural(counts.denied, "denied finding")
             )
         }
-        Verdict::Fail => format!(
-            "{failing} of {packages} {} what the policy asks for, on {} of {all}.",
-            if failing == 1 {
-                "does not do"
-            } else {
-                "do not do"
-            },
-            on.len()
-        ),
+        Verdict::Fail => format!("{failing} of {packages} {fail}, on {} of {all}.", on.len()),
         Verdict::Incomplete => format!(
             "Nothing that was read fails, and not all could be judged: {packages} on {all}."
         ),

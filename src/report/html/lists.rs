@@ -10,6 +10,7 @@ use crate::report::{hidden, kernels, locked};
 use crate::verdict::{Evaluation, Judged};
 
 use super::grid::Grids;
+use super::words;
 
 /// The end of the page.
 pub(super) fn write(grids: &Grids<'_>) -> io::Result<Markup> {
@@ -55,9 +56,9 @@ fn problems_of(judged: &Judged, at: usize) -> Markup {
                     @for problem in &judged.problems {
                         tr {
                             th scope="row" { (problem.at.to_string()) }
-                            td { code.code { (problem.kind) } " " (problem.detail) }
+                            td { code.code { (problem.kind) } " " (words::prose(&problem.detail)) }
                             td { (problem.extent.id()) }
-                            td { (problem.kind.hint()) }
+                            td { (words::prose(problem.kind.hint())) }
                         }
                     }
                 }

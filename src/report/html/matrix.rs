@@ -34,7 +34,10 @@ fn legend() -> Markup {
     ];
     html! {
         details.legend {
-            summary { "Legend" }
+            summary {
+                "Legend "
+                @for (gets, _) in Gets::LEGEND { span.gets.(gets.class()) { (gets.word()) } " " }
+            }
             dl {
                 @for (gets, means) in Gets::LEGEND {
                     div { dt { span.gets.(gets.class()) { (gets.word()) } } dd { (means) } }
@@ -148,7 +151,7 @@ fn folded(grids: &Grids<'_>, grid: &Grid<'_>, gets: Gets) -> Markup {
     let count = plural(folded.len() as u64, "package");
     let (what, verdict) = match gets {
         Gets::NotRead => ("not read", Verdict::Incomplete),
-        _ => ("without device code of their own", Verdict::Pass),
+        _ => ("without device code", Verdict::Pass),
     };
     html! {
         details.folded {

@@ -14,7 +14,7 @@ use super::matrix;
 /// Rows without a driver that is too old that are shown.
 const ROWS_MAX: usize = 200;
 /// Units of a branch, across.
-const STEP: usize = 60;
+const STEP: usize = 46;
 
 /// A driver that a package needs, on the targets where it does.
 struct Need<'g, 'c> {
@@ -142,7 +142,7 @@ fn row(need: &Need<'_, '_>, branches: &[DriverBranch], have: &[Option<DriverBran
             td { (mark(branches, need.branch, have, kind)) }
             td {
                 (need.floor.mechanism.to_string())
-                @if !below.is_empty() { span.small.below { "✗ newer than " (below) " have" } }
+                @if !below.is_empty() { span.small.below { "✗ too new for " (below) } }
                 @if !met.is_empty() { span.small { "met by " (met) } }
             }
         }

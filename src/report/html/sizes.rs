@@ -12,8 +12,8 @@ use super::grid::Grids;
 const FULL: u64 = 1000;
 
 /// What an input weighs.
-struct Input<'c> {
-    title: &'c str,
+struct Input {
+    title: String,
     own: Vec<Weight>,
     foreign: Vec<Weight>,
 }
@@ -30,12 +30,15 @@ pub(super) fn write(grids: &Grids<'_>) -> Markup {
         .map(|(artifact, judged)| {
             let of = |own| weights(&artifact.libraries, own, checked.policy, checked.tables);
             Input {
-                title: &judged.input,
+                title: judged
+                    .package
+                    .as_ref()
+                    .map_or_else(|| judged.input.clone(), ToString::to_string),
                 own: of(true),
                 foreign: of(false),
             }
         });
-    let mut inputs: Vec<Input<'_>> = inputs
+    let mut inputs: Vec<Input> = inputs
         .filter(|input| sum(&input.own, |_| true) > 0 || sum(&input.foreign, |_| true) > 0)
         .collect();
     if inputs.is_empty() {
@@ -58,7 +61,7 @@ fn sum(weights: &[Weight], wanted: impl Fn(&Weight) -> bool) -> u64 {
 }
 
 /// What is paid over all inputs, where no file is in two of them.
-fn total(artifacts: &[Artifact], inputs: &[Input<'_>]) -> String {
+fn total(artifacts: &[Artifact], inputs: &[Input]) -> String {
     let twice = artifacts.iter().enumerate().any(|(at, one)| {
         let mut before = artifacts.iter().take(at);
         before.any(|other| other.input == one.input)
@@ -88,7 +91,7 @@ fn total(artifacts: &[Artifact], inputs: &[Input<'_>]) -> String {
     }
 }
 
-fn chart(input: &Input<'_>, at: usize) -> Markup {
+fn chart(input: &Input, at: usize) -> Markup {
     let unused = sum(&input.own, |one| one.unused);
     let (own, foreign) = (sum(&input.own, |_| true), sum(&input.foreign, |_| true));
     let all = input.own.iter().chain(&input.foreign);

@@ -90,7 +90,7 @@ impl Gets {
             Self::Runs(Runs::LinkOnly) => "link only",
             Self::Runs(Runs::Blocked) => "blocked",
             Self::Runs(Runs::None) => "none",
-            Self::NoCode => "no device code",
+            Self::NoCode => "no code",
             Self::NotRead => "not read",
         }
     }
@@ -152,4 +152,18 @@ fn image_name(key: &ImageKey) -> (String, String) {
         (kind, _) => kind.to_string(),
     };
     (head, name)
+}
+
+/// A sentence, with what stands between backticks as code.
+pub(super) fn prose(text: &str) -> Markup {
+    let parts: Vec<&str> = text.split('`').collect();
+    // an odd one is no pair
+    if parts.len() % 2 == 0 {
+        return html! { (text) };
+    }
+    html! {
+        @for (at, part) in parts.into_iter().enumerate() {
+            @if at % 2 == 1 { code { (part) } } @else { (part) }
+        }
+    }
 }
