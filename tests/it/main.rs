@@ -16,6 +16,7 @@ mod cli_facts;
 #[cfg(feature = "registry")]
 mod cli_find;
 mod cli_host;
+mod cli_html;
 mod cli_image;
 mod cli_image_facts;
 #[cfg(feature = "registry")]
@@ -56,5 +57,6 @@ mod remote;
 mod schema;
 mod support;
 mod support_cli;
+mod support_html;
 mod support_image;
 mod support_zip;

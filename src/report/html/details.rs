@@ -186,7 +186,7 @@ fn gpu_head(grids: &Grids<'_>, (target, gpu): Column) -> Markup {
     let gpu = target.and_then(|target| target.gpus.get(gpu));
     html! {
         @if let Some(gpu) = gpu { b { (gpu) } }
-        @if let Some(target) = target { span.small { (target.name) } }
+        @if let Some(target) = target { " " span.small { (target.name) } }
     }
 }
 
@@ -198,8 +198,8 @@ fn figures(on: Option<&LibraryOnGpu>) -> Markup {
     html! {
         td.gets.(gets.class()) {
             span.word { (gets.word()) }
-            span.small { (on.covered) " of " (on.fatbins) }
-            @if on.jit > 0 && on.runs != Runs::Native { span.small { (on.jit) " by JIT" } }
+            " " span.small { (on.covered) " of " (on.fatbins) }
+            @if on.jit > 0 && on.runs != Runs::Native { " " span.small { (on.jit) " by JIT" } }
         }
     }
 }
@@ -266,7 +266,7 @@ fn kinds(
                             tr {
                                 th scope="row" {
                                     (kind.images)
-                                    @if !kind.general { span.small { "single-target" } }
+                                    @if !kind.general { " " span.small { "single-target" } }
                                 }
                                 td.number { (kind.count) }
                                 td.number { (megabytes(kind.bytes)) }

@@ -51,12 +51,12 @@ pub(super) fn write(grids: &Grids<'_>) -> io::Result<Markup> {
     write_looked_at(evaluation.artifacts.iter().map(look), &mut looked)?;
     let looked = String::from_utf8_lossy(&looked).into_owned();
     let tiles = [
-        ("denied", counts.denied, "first"),
-        ("incomplete", counts.incomplete, "incomplete"),
-        ("warnings", counts.warnings, "warnings"),
-        ("waived", counts.waived, "waived"),
-        ("remarks", counts.remarks, "remarks"),
-        ("not read", counts.problems, "problems"),
+        ("denied", "denied", counts.denied, "first"),
+        ("incomplete", "incomplete", counts.incomplete, "incomplete"),
+        ("warning", "warnings", counts.warnings, "warnings"),
+        ("waived", "waived", counts.waived, "waived"),
+        ("remark", "remarks", counts.remarks, "remarks"),
+        ("not read", "not read", counts.problems, "problems"),
     ];
     Ok(html! {
         header.head.(verdict.id()) {
@@ -64,7 +64,8 @@ pub(super) fn write(grids: &Grids<'_>) -> io::Result<Markup> {
             h1 { (words::sign(verdict)) " " (words::verdict(verdict)) }
             p.lead { (lead(grids, &counts)) }
             ul.tiles aria-label="Counts" {
-                @for (what, count, id) in tiles {
+                @for (one, many, count, id) in tiles {
+                    @let what = if count == 1 { one } else { many };
                     @if count > 0 {
                         li { a.(id) href={ "#" (id) } { b { (count) } " " (what) } }
                     } @else if id == "first" || id == "warnings" {
@@ -123,6 +124,7 @@ fn lead(grids: &Grids<'_>, counts: &Counts) -> String {
                 plural(counts.denied, "denied finding")
             )
         }
+        Verdict::Fail if lines == 1 => format!("The package fails on {} of {all}.", on.len()),
         Verdict::Fail => format!("{failing} of {packages} {fail}, on {} of {all}.", on.len()),
         Verdict::Incomplete => format!(
             "Nothing that was read fails, and not all could be judged: {packages} on {all}."

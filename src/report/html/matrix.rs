@@ -116,8 +116,8 @@ fn head(target: &FleetTarget) -> Markup {
     html! {
         b { (target.name) }
         // a target made of one GPU is often called by its name
-        @if gpus != target.name { span.small { (gpus) } }
-        @if let Some(driver) = &target.driver { span.small { (driver) } }
+        @if gpus != target.name { " " span.small { (gpus) } }
+        @if let Some(driver) = &target.driver { " " span.small { (driver) } }
     }
 }
 
@@ -129,11 +129,11 @@ fn cell(grids: &Grids<'_>, row: Option<&Row>) -> Markup {
     html! {
         td.gets.(gets.class()).(row.verdict.id()) {
             span.word { (gets.word()) }
-            @if row.compiles && gets == Gets::NoCode { span.small { "compiled at run time" } }
+            @if row.compiles && gets == Gets::NoCode { " " span.small { "compiled at run time" } }
             @if let Some(floor) = &row.minimum_driver {
-                span.small.below[row.driver_below.is_some()] { "≥ " (floor.driver) }
+                " " span.small.below[row.driver_below.is_some()] { "≥ " (floor.driver) }
             }
-            (words::sign(row.verdict)) span.sr { " " (row.verdict.id()) }
+            " " (words::sign(row.verdict)) span.sr { " " (row.verdict.id()) }
         }
     }
 }

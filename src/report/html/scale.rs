@@ -142,8 +142,8 @@ fn row(need: &Need<'_, '_>, branches: &[DriverBranch], have: &[Option<DriverBran
             td { (mark(branches, need.branch, have, kind)) }
             td {
                 (need.floor.mechanism.to_string())
-                @if !below.is_empty() { span.small.below { "✗ too new for " (below) } }
-                @if !met.is_empty() { span.small { "met by " (met) } }
+                @if !below.is_empty() { " " span.small.below { "✗ too new for " (below) } }
+                @if !met.is_empty() { " " span.small { "met by " (met) } }
             }
         }
     }
