@@ -9,7 +9,7 @@ use crate::verdict::{Judged, PackageName, Row, Runs, Verdict};
 /// What is judged, arranged.
 pub(super) struct Grids<'c> {
     pub(super) checked: Checked<'c>,
-    pub(super) grids: Vec<Grid<'c>>,
+    pub(super) all: Vec<Grid<'c>>,
     beside: Vec<Beside<'c>>,
     locked: Vec<Option<LockedByName<'c>>>,
 }
@@ -93,7 +93,7 @@ impl<'c> Grids<'c> {
         let locked = locked.map(|judged| judged.lock.as_ref().map(|lock| lock.by_name()));
         Self {
             checked,
-            grids: own.into_iter().chain(rest).collect(),
+            all: own.into_iter().chain(rest).collect(),
             beside: Beside::of_rows(evaluation),
             locked: locked.collect(),
         }
@@ -101,7 +101,7 @@ impl<'c> Grids<'c> {
 
     /// Every line, in the order of the report.
     pub(super) fn lines(&self) -> impl Iterator<Item = &Line<'c>> {
-        self.grids.iter().flat_map(|grid| &grid.lines)
+        self.all.iter().flat_map(|grid| &grid.lines)
     }
 
     pub(super) fn targets(&self) -> &'c [FleetTarget] {

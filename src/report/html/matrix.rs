@@ -19,7 +19,7 @@ pub(super) fn write(grids: &Grids<'_>) -> Markup {
                 label { "Filter packages " input #filter type="search" autocomplete="off"; }
                 label { input #failing type="checkbox"; " only what does not pass" }
             }
-            @for (at, grid) in grids.grids.iter().enumerate() {
+            @for (at, grid) in grids.all.iter().enumerate() {
                 (table(grids, grid, at))
             }
         }
@@ -94,6 +94,7 @@ fn table(grids: &Grids<'_>, grid: &Grid<'_>, at: usize) -> Markup {
                 }
             }
         }
+        @if grid.lines.is_empty() { p.cut { "Judged on no target: see the findings." } }
         @for gets in [Gets::NotRead, Gets::NoCode] { (folded(grids, grid, gets)) }
     }
 }
