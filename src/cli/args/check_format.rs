@@ -10,21 +10,39 @@ use crate::report::CheckFormat;
 /// The form of the report of `check`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(in crate::cli) enum CheckFormatArg {
+    /// Annotations of GitHub: workflow commands
+    Github,
+    /// A code quality report of GitLab
+    Gitlab,
+    /// For people: one HTML file with a heat map and every detail
+    Html,
     /// For people
     #[default]
     Human,
     /// For programs; the schema is in the repository
     Json,
-    /// For people: one HTML file with a heat map and every detail
-    Html,
+    /// A report of tests, which most CI servers show
+    Junit,
+    /// For the comment on a pull request or the summary of a step
+    Markdown,
+    /// One line of JSON for each artifact, and one for the whole; the schemas are in the repository
+    Ndjson,
+    /// SARIF 2.1.0, for code hosts and editors
+    Sarif,
 }
 
 impl From<CheckFormatArg> for CheckFormat {
     fn from(format: CheckFormatArg) -> Self {
         match format {
+            CheckFormatArg::Github => Self::Github,
+            CheckFormatArg::Gitlab => Self::Gitlab,
+            CheckFormatArg::Html => Self::Html,
             CheckFormatArg::Human => Self::Human,
             CheckFormatArg::Json => Self::Json,
-            CheckFormatArg::Html => Self::Html,
+            CheckFormatArg::Junit => Self::Junit,
+            CheckFormatArg::Markdown => Self::Markdown,
+            CheckFormatArg::Ndjson => Self::Ndjson,
+            CheckFormatArg::Sarif => Self::Sarif,
         }
     }
 }
@@ -82,7 +100,7 @@ mod tests {
             ("json", "write FORMAT=FILE"),
             (
                 "jsn=a.json",
-                "`jsn` is none of the formats human, json, html",
+                "`jsn` is none of the formats github, gitlab, html, human, json, junit",
             ),
             ("json=", "a file is missing"),
             ("json=-", "use `--format`"),

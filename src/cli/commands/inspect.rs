@@ -8,7 +8,7 @@ use crate::problem::ProblemKind;
 use crate::report::{HumanOptions, write_inspect};
 use crate::tables::Tables;
 
-use super::{nothing_read, require_something, scan_inputs};
+use super::{require_something, scan_inputs};
 
 pub(in crate::cli) fn run(
     args: &Inspect,
@@ -27,7 +27,7 @@ pub(in crate::cli) fn run(
         .with_width(stdout_width());
     let written = write_inspect(&inventory, args.format.into(), human, &mut stdout);
     unless_closed(written.and_then(|()| stdout.flush()))?;
-    Ok(if nothing_read(&inventory) {
+    Ok(if inventory.is_unread() {
         Exit::CannotJudge
     } else if inventory
         .artifacts

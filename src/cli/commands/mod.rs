@@ -11,6 +11,7 @@ pub(super) mod host;
 pub(super) mod inspect;
 mod pasted;
 pub(super) mod policy;
+pub(super) mod shell;
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -125,11 +126,6 @@ fn require_something(inventory: &Inventory, origin: Option<&Path>) -> Result<(),
             Err(Error::new(ErrorKind::Input, message).with_hint(hint))
         }
     }
-}
-
-/// Whether there is nothing that could be judged.
-fn nothing_read(inventory: &Inventory) -> bool {
-    !inventory.artifacts.is_empty() && inventory.artifacts.iter().all(Artifact::is_unread)
 }
 
 /// Reads a policy by the name that the user gave, or the one found upwards from here.

@@ -5,54 +5,33 @@ use std::io;
 
 use maud::{Markup, html};
 
+use crate::report::counts::Counts;
 use crate::report::human::look;
 use crate::report::text::{plural, write_looked_at};
 use crate::rule::Level;
-use crate::verdict::{Evaluation, Finding, Verdict};
+use crate::verdict::Verdict;
 
 use super::grid::Grids;
 use super::words;
-
-/// How many findings of each kind there are.
-struct Counts {
-    denied: u64,
-    incomplete: u64,
-    warnings: u64,
-    remarks: u64,
-    waived: u64,
-    problems: u64,
-}
-
-impl Counts {
-    fn of(evaluation: &Evaluation) -> Self {
-        let count = |wanted: &dyn Fn(&Finding) -> bool| {
-            let found = evaluation.findings.iter().filter(|finding| wanted(finding));
-            found.count() as u64
-        };
-        let of = |level| count(&|finding| finding.level == level && finding.counts());
-        let problems = evaluation.artifacts.iter();
-        Self {
-            denied: of(Level::Deny),
-            incomplete: of(Level::Incomplete),
-            warnings: of(Level::Warn),
-            remarks: of(Level::Allow),
-            waived: count(&|finding| !finding.counts()),
-            problems: problems.fold(0, |sum, one| sum + one.problems.len() as u64),
-        }
-    }
-}
 
 /// The head.
 pub(super) fn write(grids: &Grids<'_>) -> io::Result<Markup> {
     let evaluation = grids.checked.evaluation;
     let counts = Counts::of(evaluation);
+    let incomplete = evaluation.findings.iter();
+    let incomplete = incomplete.filter(|one| one.level == Level::Incomplete && one.counts());
     let verdict = evaluation.verdict;
     let mut looked = Vec::new();
     write_looked_at(evaluation.artifacts.iter().map(look), &mut looked)?;
     let looked = String::from_utf8_lossy(&looked).into_owned();
     let tiles = [
         ("denied", "denied", counts.denied, "first"),
-        ("incomplete", "incomplete", counts.incomplete, "incomplete"),
+        (
+            "incomplete",
+            "incomplete",
+            incomplete.count() as u64,
+            "incomplete",
+        ),
         ("warning", "warnings", counts.warnings, "warnings"),
         ("waived", "waived", counts.waived, "waived"),
         ("remark", "remarks", counts.remarks, "remarks"),
