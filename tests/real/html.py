@@ -3,7 +3,7 @@
 
     python3 tests/real/html.py --smgate target/release/smgate --policy fleet.yaml --out DIR INPUT...
     python3 tests/real/html.py --smgate target/release/smgate --out DIR --hostile
-    python3 tests/real/html.py --smgate target/release/smgate --picture docs/report.png --policy fleet.yaml INPUT...
+    python3 tests/real/html.py --smgate target/release/smgate --demo --picture docs/report.png
 
 Needs a Chromium (`--chromium PATH`, or one on PATH), the Python packages `playwright` and `axe-core-python`, and for
 `--picture` also `pillow`. Nothing is fetched: the browser is the system's, axe-core comes with its package.
@@ -17,9 +17,9 @@ The first form writes the report of INPUT... and looks at it at 1280 and 400 pix
 - axe-core finds something against WCAG 2 A or AA, with everything open;
 
 and leaves pictures of the head and of the whole page in DIR. `--hostile` does the same for a wheel and a policy whose
-names are HTML, and looks whether they became text. `--picture` writes the picture of the README: the head and the heat
-map, 1280 pixels wide, with few colours so that it stays below 150 KiB. The one in the repository was made of
-`--demo`: wheels that this script makes itself, of generic names.
+names are HTML, and looks whether they became text. `--demo` takes wheels of generic names that this script makes
+itself. `--picture` writes the picture of the README: the head and the heat map, 1280 pixels wide, with few colours so
+that it stays below 150 KiB. The third line above made the one in the repository, with the fonts of DejaVu.
 """
 
 import argparse
@@ -175,7 +175,7 @@ def said(page):
     return page.inner_text("main").split()
 
 
-def look(browser, path, out, scripts=True, size=(1280, 900), scheme="light"):
+def look(browser, path, scripts=True, size=(1280, 900), scheme="light"):
     """A page, and what was noticed while it was loaded."""
     context = browser.new_context(
         viewport={"width": size[0], "height": size[1]}, color_scheme=scheme, java_script_enabled=scripts
@@ -220,12 +220,12 @@ def wcag(page):
 def check(browser, path, out):
     """Every wrong thing about the report at `path`."""
     wrong = []
-    plain, _ = look(browser, path, out, scripts=False)
+    plain, _ = look(browser, path, scripts=False)
     # without scripts a browser runs none of ours either, so it opens what the text of the file has
     closed = plain.inner_text("main").split()
     for size in SIZES:
         for scheme in SCHEMES:
-            page, noticed = look(browser, path, out, size=size, scheme=scheme)
+            page, noticed = look(browser, path, size=size, scheme=scheme)
             name = f"{size[0]}-{scheme}"
             page.screenshot(path=out / f"head-{name}.png")
             with_script = page.inner_text("main").split()
@@ -255,7 +255,7 @@ def hostile(browser, args, out):
     (out / "evil.yaml").write_text(HOSTILE_POLICY)
     path = report(args, out, "evil.yaml", [name])
     wrong = check(browser, path, out)
-    page, noticed = look(browser, path, out)
+    page, noticed = look(browser, path)
     text = " ".join(said(page))
     for part in (HOSTILE, "<script>alert(2)</script>", '"onfocus=alert(3) x="'):
         if part not in text:
@@ -270,7 +270,7 @@ def picture(browser, path, out):
     """The head and the heat map, 1280 pixels wide."""
     from PIL import Image
 
-    page, _ = look(browser, path, out.parent, size=(1280, 1600))
+    page, _ = look(browser, path, size=(1280, 1600))
     page.evaluate(
         """() => {
             document.querySelectorAll('.finding').forEach((one) => { one.open = false; });

@@ -16,6 +16,8 @@ use super::{matrix, words};
 
 /// Kinds of fatbins that are listed of a library, where nothing of it is denied.
 const KINDS_MAX: usize = 24;
+/// The same where something is denied: more than any real library has.
+const DENIED_KINDS_MAX: usize = 2000;
 /// Libraries of which fatbins are listed, beside those of which something is denied.
 const LIBRARIES_MAX: usize = 300;
 /// Libraries without a denied finding that are listed of a package.
@@ -239,11 +241,8 @@ fn kinds(
         .map(|(target, gpu)| fatbins(artifact, library, target, gpu, grids.checked.tables))
         .collect();
     let all = alike(&on);
-    let shown = if denied {
-        all.len()
-    } else {
-        all.len().min(KINDS_MAX)
-    };
+    let most = if denied { DENIED_KINDS_MAX } else { KINDS_MAX };
+    let shown = all.len().min(most);
     let cut = all
         .iter()
         .skip(shown)
