@@ -13,6 +13,7 @@ mod facts;
 mod find;
 mod group;
 mod hidden;
+mod html;
 mod human;
 mod inspect;
 mod kernels;

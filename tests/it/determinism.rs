@@ -77,6 +77,9 @@ fn reports(place: &Place, inputs: &[&str], threads: &str) -> Vec<Run> {
             runs.push(place.run(&inspect));
         }
     }
+    let mut check = vec!["check", "--today", "2027-01-15", "--format", "html"];
+    check.extend(["--threads", threads].iter().chain(inputs));
+    runs.push(place.run(&check));
     assert!(
         runs.iter()
             .all(|run| run.stderr.is_empty() && !run.stdout.is_empty())

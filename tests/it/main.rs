@@ -18,6 +18,7 @@ mod cli_facts;
 #[cfg(feature = "registry")]
 mod cli_find;
 mod cli_host;
+mod cli_html;
 mod cli_image;
 mod cli_image_facts;
 #[cfg(feature = "registry")]
@@ -60,5 +61,6 @@ mod remote;
 mod schema;
 mod support;
 mod support_cli;
+mod support_html;
 mod support_image;
 mod support_zip;
