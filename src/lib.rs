@@ -115,6 +115,7 @@ pub mod cuda;
 pub mod device;
 mod error;
 mod escape;
+pub mod export;
 pub mod facts;
 pub mod find;
 pub mod image;

@@ -1,6 +1,7 @@
 //! The arguments, as typed: syntax only.
 
 mod diff;
+mod export;
 mod find;
 mod fleet;
 mod install;
@@ -20,6 +21,7 @@ use crate::limits::Limits;
 use crate::report::Format;
 
 pub(super) use diff::Diff;
+pub(super) use export::Export;
 pub(super) use find::Find;
 pub(super) use fleet::Fleet;
 
@@ -69,6 +71,9 @@ pub(super) enum Command {
     /// Show what device code packages hold, without judging it
     #[command(after_help = INSPECT_EXIT_HELP)]
     Inspect(Inspect),
+    /// Write what packages or images need in a form for others: container tools, Kubernetes, bills of materials
+    #[command(after_help = INSPECT_EXIT_HELP)]
+    Export(Export),
     /// Explain a rule code or an error: what it means, how it fails, what to do
     Explain(Explain),
     /// Look up what the tables know, with sources: GPUs, toolkits, drivers, errors

@@ -6,6 +6,7 @@
 mod beside;
 mod diff;
 mod document;
+mod export;
 mod facts;
 mod find;
 mod group;
@@ -27,6 +28,7 @@ use crate::inventory::{Inventory, to_json};
 use crate::verdict::Evaluation;
 use crate::verdict::compare::Comparison;
 
+pub use export::{ExportFormat, write_export};
 pub(crate) use text::plural;
 
 /// The form of a report.

@@ -4,6 +4,7 @@ pub(super) mod cache;
 pub(super) mod check;
 pub(super) mod diff;
 pub(super) mod explain;
+pub(super) mod export;
 pub(super) mod facts;
 pub(super) mod find;
 mod fleet;
@@ -20,6 +21,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::escape::visible;
 use crate::inventory::{Artifact, ArtifactKind, Inventory, ScanOptions, scan_with};
 use crate::policy::{Date, IncludedFile, Policy};
+use crate::problem::ProblemKind;
 use crate::source::{SourceSpec, read_named};
 use crate::tables::{Overlay, Tables};
 use crate::{Error, ErrorKind};
@@ -27,7 +29,7 @@ use crate::{Error, ErrorKind};
 use super::args::Network;
 use super::progress::Line;
 use super::reach::reach;
-use super::{Failure, Output, unless_closed};
+use super::{Exit, Failure, Output, unless_closed};
 
 /// The name of the policy file that is found without being named.
 const POLICY_FILE: &str = "smgate.yaml";
@@ -130,6 +132,22 @@ fn require_something(inventory: &Inventory, origin: Option<&Path>) -> Result<(),
 /// Whether there is nothing that could be judged.
 fn nothing_read(inventory: &Inventory) -> bool {
     !inventory.artifacts.is_empty() && inventory.artifacts.iter().all(Artifact::is_unread)
+}
+
+/// How a command ends that judges nothing: by whether everything was read.
+fn by_what_was_read(inventory: &Inventory) -> Exit {
+    let mut problems = inventory
+        .artifacts
+        .iter()
+        .flat_map(|artifact| &artifact.problems);
+    if nothing_read(inventory) {
+        Exit::CannotJudge
+    // whose a file is says nothing of what is in it
+    } else if problems.any(|problem| problem.kind != ProblemKind::PackagesUnread) {
+        Exit::Incomplete
+    } else {
+        Exit::Pass
+    }
 }
 
 /// Reads a policy by the name that the user gave, or the one found upwards from here.
