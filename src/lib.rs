@@ -57,13 +57,16 @@
 //! # use smgate::policy::Policy;
 //! # use smgate::tables::Tables;
 //! # use smgate::verdict::{EvaluateOptions, evaluate};
-//! use smgate::report::{Format, HumanOptions, write_check};
+//! use smgate::report::{CheckFormat, Checked, HumanOptions, write_check};
 //!
+//! # let tables = Tables::builtin();
 //! # let policy = Policy::for_targets(&["H100"], None, None, Tables::builtin())?;
 //! # let options = EvaluateOptions { today: "2026-11-30".parse()?, fail_on_warn: false };
-//! # let evaluation = evaluate(&Inventory::default(), &policy, Tables::builtin(), options);
+//! # let inventory = Inventory::default();
+//! # let evaluation = evaluate(&inventory, &policy, tables, options);
+//! let checked = Checked { evaluation: &evaluation, inventory: &inventory, policy: &policy, tables };
 //! let mut json = Vec::new();
-//! write_check(&evaluation, Format::Json, HumanOptions::default(), &mut json)?;
+//! write_check(checked, CheckFormat::Json, HumanOptions::default(), &mut json)?;
 //! assert!(json.starts_with(b"{\n  \"schema\": \"smgate/check/1\""));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

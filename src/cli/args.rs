@@ -1,5 +1,6 @@
 //! The arguments, as typed: syntax only.
 
+mod check_format;
 mod diff;
 mod export;
 mod find;
@@ -20,6 +21,7 @@ use crate::inventory::ScanOptions;
 use crate::limits::Limits;
 use crate::report::Format;
 
+pub(super) use check_format::{CheckFormatArg, OutputFile};
 pub(super) use diff::Diff;
 pub(super) use export::Export;
 pub(super) use find::Find;
@@ -150,8 +152,14 @@ pub(super) struct Check {
     /// what can be read
     #[arg(long)]
     pub(super) kernels: bool,
+    /// The form of the report on standard output
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(super) format: CheckFormatArg,
+    /// Write a report to a file too, `sarif=report.sarif`; repeatable, for several in one run
+    #[arg(long, value_name = "FORMAT=FILE")]
+    pub(super) output: Vec<OutputFile>,
     #[command(flatten)]
-    pub(super) report: Report,
+    pub(super) details: Details,
     #[command(flatten)]
     pub(super) network: Network,
     #[command(flatten)]
@@ -182,8 +190,11 @@ pub(super) struct Inspect {
     /// List the kernels of each library by name; reads longer
     #[arg(long)]
     pub(super) kernels: bool,
+    /// The form of the report
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(super) format: FormatArg,
     #[command(flatten)]
-    pub(super) report: Report,
+    pub(super) details: Details,
     #[command(flatten)]
     pub(super) install: Install,
     #[command(flatten)]
@@ -193,10 +204,7 @@ pub(super) struct Inspect {
 }
 
 #[derive(Debug, ClapArgs)]
-pub(super) struct Report {
-    /// The form of the report
-    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
-    pub(super) format: FormatArg,
+pub(super) struct Details {
     /// Show more: `check` also remarks and waived findings, `inspect` also the megabytes of each architecture, both
     /// every kernel of `--kernels`
     #[arg(long, short)]

@@ -5,6 +5,7 @@ mod bytes;
 mod commands;
 mod daemons;
 mod exit;
+mod files;
 #[cfg(feature = "registry")]
 mod indexes;
 #[cfg(feature = "registry")]

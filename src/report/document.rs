@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::escape::in_json;
 use crate::tables::Origin;
-use crate::verdict::{Evaluation, Finding, MissingKernels, Row};
+use crate::verdict::{Evaluation, Finding, MissingKernels, OnGpu, Row, Runs};
 
 const SCHEMA: &str = "smgate/check/1";
 
@@ -55,7 +55,27 @@ struct RowForm<'e> {
     compiles_at_run_time: bool,
     minimum_driver: Option<String>,
     minimum_driver_reason: Option<String>,
+    runs: Option<&'static str>,
+    gpus: Vec<OnGpuForm<'e>>,
     notes: &'e [String],
+}
+
+/// The package on one GPU of the target.
+#[derive(Debug, Serialize)]
+struct OnGpuForm<'e> {
+    gpu: &'e str,
+    compute_capability: String,
+    runs: Option<&'static str>,
+    libraries: Vec<LibraryForm<'e>>,
+}
+
+#[derive(Debug, Serialize)]
+struct LibraryForm<'e> {
+    library: &'e str,
+    runs: &'static str,
+    fatbins: u64,
+    covered: u64,
+    jit: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -202,7 +222,25 @@ fn row_form<'e>(row: &'e Row, artifact: Option<&'e str>) -> RowForm<'e> {
             .minimum_driver
             .as_ref()
             .map(|floor| floor.mechanism.to_string()),
+        runs: row.runs().map(Runs::id),
+        gpus: row.gpus.iter().map(on_gpu_form).collect(),
         notes: &row.notes,
+    }
+}
+
+fn on_gpu_form(on: &OnGpu) -> OnGpuForm<'_> {
+    let libraries = on.libraries.iter().map(|one| LibraryForm {
+        library: &one.library,
+        runs: one.runs.id(),
+        fatbins: one.fatbins,
+        covered: one.covered,
+        jit: one.jit,
+    });
+    OnGpuForm {
+        gpu: &on.gpu,
+        compute_capability: on.cc.to_string(),
+        runs: on.runs.map(Runs::id),
+        libraries: libraries.collect(),
     }
 }
 

@@ -4,6 +4,7 @@
 //! so that equal inputs give equal bytes.
 
 mod beside;
+mod checked;
 mod diff;
 mod document;
 mod export;
@@ -25,20 +26,20 @@ use crate::escape::{in_json, visible};
 use crate::facts::Answer;
 use crate::find::Found;
 use crate::inventory::{Inventory, to_json};
-use crate::verdict::Evaluation;
 use crate::verdict::compare::Comparison;
 
+pub use checked::{CheckFormat, Checked, write_check};
 pub use export::{ExportFormat, write_export};
 pub(crate) use text::plural;
 
-/// The form of a report.
+/// The form of a report other than that of `check`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Format {
     /// For people.
     #[default]
     Human,
-    /// For programs: `smgate/check/1`, `smgate/diff/1`, `smgate/find/1`, `smgate/inspect/1` or `smgate/facts/1`.
+    /// For programs: `smgate/diff/1`, `smgate/find/1`, `smgate/inspect/1` or `smgate/facts/1`.
     Json,
 }
 
@@ -67,6 +68,12 @@ impl HumanOptions {
         }
     }
 
+    /// With colours, or without.
+    #[must_use]
+    pub fn with_colour(self, colour: bool) -> Self {
+        Self { colour, ..self }
+    }
+
     /// Lists what an image ships and never uses.
     #[must_use]
     pub fn with_wasted(self, wasted: bool) -> Self {
@@ -77,26 +84,6 @@ impl HumanOptions {
     #[must_use]
     pub fn with_width(self, width: Option<usize>) -> Self {
         Self { width, ..self }
-    }
-}
-
-/// Writes the result of `check`.
-///
-/// # Errors
-///
-/// What writing to `out` gives.
-pub fn write_check(
-    evaluation: &Evaluation,
-    format: Format,
-    options: HumanOptions,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    match format {
-        Format::Human => human::write(evaluation, options, out),
-        Format::Json => {
-            let json = document::to_json(evaluation).map_err(io::Error::other)?;
-            writeln!(out, "{json}")
-        }
     }
 }
 

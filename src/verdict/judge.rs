@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::compat::{Driver, Drives, Meets};
+use crate::compat::Meets;
 use crate::inventory::{Artifact, ArtifactKind, Library, LockFacts};
 use crate::platform::Os;
 use crate::policy::{FleetTarget, Policy, WaiverSubject};
@@ -11,12 +11,12 @@ use crate::rule::{Code, Level};
 use crate::tables::Tables;
 
 use super::finding::{Finding, FromLayer, PackageName};
-use super::floor::{Floor, Mechanism};
 use super::kernels::MissingKernels;
 use super::of_image::OfImage;
+use super::runs::OnGpu;
 use super::words::Subject;
 use super::{
-    Row, Verdict, artifact, closure, compilers, conda, floor, glibc, lock, package, python, words,
+    Row, Verdict, artifact, closure, compilers, conda, drivers, floor, glibc, lock, package, python,
 };
 
 /// One artifact on its way to rows and findings.
@@ -217,6 +217,7 @@ impl Judge<'_> {
         let mut has_code = false;
         let mut notes = Vec::new();
         let mut no_forward_ptx = None;
+        let mut gpus = Vec::new();
         let declared = conda::declared(self.artifact, self.tables);
         notes.extend(declared.note);
         for gpu in &target.gpus {
@@ -235,7 +236,7 @@ impl Judge<'_> {
             let mut on_gpu = package::judge(&loaded, subject, &seen, self.policy, self.artifact);
             has_code |= on_gpu.has_code;
             notes.extend(on_gpu.siblings.take().filter(|note| !notes.contains(note)));
-            findings.append(&mut on_gpu.findings);
+            let mut of_gpu = std::mem::take(&mut on_gpu.findings);
             no_forward_ptx = no_forward_ptx.or(on_gpu.no_forward_ptx.take());
             let lacking = std::mem::take(&mut on_gpu.missing).into_iter();
             missing.extend(lacking.map(|(library, missing)| MissingKernels {
@@ -256,7 +257,7 @@ impl Judge<'_> {
                 on_gpu
                     .floors
                     .extend(floor::of_gpu(gpu.cc, driver.os(), self.tables));
-                findings.extend(driver_findings(subject, &driver, &loaded, &on_gpu.floors));
+                of_gpu.extend(drivers::findings(subject, &driver, &loaded, &on_gpu.floors));
                 if let Some(image) = image {
                     let required = image.required(target, gpu);
                     on_gpu.floors.extend(required.floors);
@@ -266,6 +267,8 @@ impl Judge<'_> {
                 }
             }
             floors.append(&mut on_gpu.floors);
+            gpus.push(OnGpu::new(gpu, on_gpu.libraries, &of_gpu));
+            findings.append(&mut of_gpu);
             findings.extend(compilers::mismatch(&loaded, subject, &driver));
         }
         let mismatch = artifact::platform_mismatch(self.artifact, libraries, target)
@@ -280,12 +283,13 @@ impl Judge<'_> {
             missing.truncate(missing_before);
         }
         if let Some(mismatch) = mismatch {
+            gpus.iter_mut().for_each(OnGpu::block);
             notes.insert(0, format!("built for {}", mismatch.built_for));
             findings.push(mismatch.finding);
         }
         let uses_driver = !floors.is_empty();
         if uses_driver && driver.spec().is_none() {
-            findings.push(driver_not_given(target));
+            findings.push(drivers::not_given(target));
         }
         for finding in &mut findings {
             finding.target.get_or_insert_with(|| target.name.clone());
@@ -314,6 +318,7 @@ impl Judge<'_> {
             package: package.cloned(),
             target: target.name.clone(),
             verdict: Verdict::Pass,
+            gpus,
             minimum_driver,
             driver_below,
             has_device_code: has_code,
@@ -341,54 +346,6 @@ impl Judge<'_> {
     }
 }
 
-/// What is wrong with the driver itself.
-fn driver_findings(
-    subject: Subject<'_>,
-    driver: &Driver<'_>,
-    libraries: &[&Library],
-    floors: &[Floor],
-) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    // blocked PTX and compression are said where they leave a library without code
-    let own = floors.iter().filter(|floor| {
-        matches!(
-            floor.mechanism,
-            Mechanism::Runtime(_)
-                | Mechanism::Toolkit(_)
-                | Mechanism::Gpu(_)
-                | Mechanism::DeclaredByPackage(_)
-        )
-    });
-    let unmet: Vec<&Floor> = own
-        .filter(|floor| driver.meets(&floor.driver) == Meets::No)
-        .collect();
-    // of equals the first that holds device code tells a person most
-    let holds_code = |floor: &Floor| {
-        let culprit = floor.culprit.as_deref();
-        libraries
-            .iter()
-            .any(|library| Some(&*library.path) == culprit && library.has_device_code())
-    };
-    let highest = unmet.iter().copied().reduce(|best, floor| {
-        let more = driver
-            .compare(&floor.driver, &best.driver)
-            .then_with(|| holds_code(floor).cmp(&holds_code(best)));
-        if more.is_gt() { floor } else { best }
-    });
-    if let Some(highest) = highest {
-        findings.push(words::driver_too_old(subject, highest, &unmet));
-    }
-    let spec = driver.spec().map(ToString::to_string).unwrap_or_default();
-    match driver.drives(subject.gpu.cc) {
-        Drives::Yes => {}
-        Drives::Dropped(last) => {
-            findings.push(words::driver_dropped(subject, &spec, &last.to_string()));
-        }
-        Drives::Unknown => findings.push(words::driver_unknown(subject, &spec, driver)),
-    }
-    findings
-}
-
 /// The layer that brought the library at `path`.
 fn from_layer(artifact: &Artifact, path: &str) -> Option<FromLayer> {
     let image = artifact.image.as_deref()?;
@@ -404,15 +361,6 @@ fn from_layer(artifact: &Artifact, path: &str) -> Option<FromLayer> {
         digest: layer.digest.clone(),
         created_by: layer.created_by.clone(),
     })
-}
-
-fn driver_not_given(target: &FleetTarget) -> Finding {
-    let message = format!(
-        "target `{}` names no driver: floors are reported, and JIT is assumed to work",
-        target.name
-    );
-    let next_step = "add the oldest driver of that pool: `driver: \"550.54.15\"` or `driver: R550` (`--driver` on the command line)";
-    Finding::new(Code::DriverNotGiven, message, next_step)
 }
 
 fn unreadable(problem: &Problem, artifact: &Artifact) -> Finding {

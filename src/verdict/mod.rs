@@ -13,6 +13,7 @@ pub mod compare;
 mod compilers;
 mod conda;
 mod coverage;
+mod drivers;
 mod finding;
 mod floor;
 mod glibc;
@@ -24,6 +25,7 @@ mod of_image;
 mod package;
 mod python;
 mod rows;
+mod runs;
 mod siblings;
 mod state;
 #[cfg(test)]
@@ -52,6 +54,7 @@ pub use floor::{Floor, Mechanism, RuntimeVersion};
 pub use kernels::{Missing, MissingKernels};
 pub use lock::environment;
 pub(crate) use rows::RowIndex;
+pub use runs::{FatbinsOnGpu, LibraryOnGpu, OnGpu, Runs, fatbins};
 pub use state::State;
 
 /// The result for something: worse is greater.
@@ -98,6 +101,8 @@ pub struct Row {
     pub target: String,
     /// The result.
     pub verdict: Verdict,
+    /// What each GPU of the target gets of its device code, in the order of the policy.
+    pub gpus: Vec<OnGpu>,
     /// The highest floor of its drivers, where one is known.
     pub minimum_driver: Option<Floor>,
     /// The driver of the target, where it is older than that.
@@ -157,6 +162,14 @@ pub struct Evaluation {
     /// The kernels for which a GPU finds no code, by artifact, package, target, GPU and library; none where the
     /// inventory has no names of kernels.
     pub missing_kernels: Option<Vec<MissingKernels>>,
+}
+
+impl Row {
+    /// What the GPU of the target gets that gets least; nothing where the package has no code of its own that a GPU
+    /// could load.
+    pub fn runs(&self) -> Option<Runs> {
+        self.gpus.iter().filter_map(|on| on.runs).max()
+    }
 }
 
 impl Evaluation {

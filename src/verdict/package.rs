@@ -15,6 +15,7 @@ use super::coverage::{Coverage, Extent, HALF};
 use super::finding::{Finding, PackageName};
 use super::floor::{self, Floor};
 use super::kernels::{self, Missing};
+use super::runs::LibraryOnGpu;
 use super::siblings;
 use super::state::On;
 use super::units::{own_fatbins, own_targets};
@@ -31,6 +32,8 @@ pub(super) struct OnGpu<'l> {
     pub(super) has_code: bool,
     /// Which of its sibling libraries run, of which one is loaded.
     pub(super) siblings: Option<String>,
+    /// What the GPU gets of each library.
+    pub(super) libraries: Vec<LibraryOnGpu>,
     /// That its main library runs here, and would not on GPUs of the next generation.
     pub(super) no_forward_ptx: Option<Finding>,
 }
@@ -91,7 +94,7 @@ pub(super) fn judge<'l>(
     let mut judged: Vec<Judged<'l>> = Vec::new();
     let mut result = OnGpu::default();
     for library in libraries.iter().copied() {
-        let linked = role(package, library, tables).is_some_and(|row| row.role.bypasses_driver());
+        let linked = is_linked(package, library, tables);
         let on = if linked { free } else { on };
         let (Some(coverage), Some(free)) = (Coverage::of(library, on), Coverage::of(library, free))
         else {
@@ -141,6 +144,13 @@ pub(super) fn judge<'l>(
         let would_do = |coverage: &Coverage| {
             coverage.extent() != Extent::None && (!is_main || coverage.carries(share))
         };
+        let why = || one.blocked_by(would_do);
+        result.libraries.push(LibraryOnGpu::new(
+            &one.library.path,
+            &one.coverage,
+            &one.figures,
+            why,
+        ));
         let found = match one.coverage.extent() {
             Extent::None => lacking(package, one, would_do, &judged, subject, tables),
             Extent::Partial | Extent::Full if !would_do(&one.coverage) => {
@@ -185,6 +195,11 @@ pub(super) fn subject<'a>(
         library,
         target: Some(&target.name),
     }
+}
+
+/// Whether `package` links or assembles the code of `library` by itself, so that the driver compiles none of it.
+pub(super) fn is_linked(package: Option<&str>, library: &Library, tables: &Tables) -> bool {
+    role(package, library, tables).is_some_and(|row| row.role.bypasses_driver())
 }
 
 fn role<'t>(package: Option<&str>, library: &Library, tables: &'t Tables) -> Option<&'t RoleRow> {

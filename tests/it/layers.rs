@@ -51,6 +51,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "image",
             "facts",
             "inventory",
+            "policy",
             "verdict",
             "find",
         ],

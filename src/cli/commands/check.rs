@@ -1,12 +1,11 @@
 //! `smgate check`: the gate.
 
 use std::io::Write as _;
-use std::path::Path;
 
 use crate::cli::args::{Check, FailOn};
-use crate::cli::{Exit, Failure, Output, stdout_width, unless_closed};
+use crate::cli::{Exit, Failure, Output, files, stdout_width, unless_closed};
 use crate::inventory::from_json;
-use crate::report::{HumanOptions, write_check};
+use crate::report::{Checked, HumanOptions, write_check};
 use crate::tables::Tables;
 use crate::verdict::{Baseline, EvaluateOptions, evaluate_new};
 use crate::{Error, ErrorKind};
@@ -16,6 +15,7 @@ use super::{fleet, nothing_read, read_text, require_something, scan_inputs, toda
 pub(in crate::cli) fn run(args: &Check, tables: &Tables, output: &Output) -> Result<Exit, Failure> {
     // mistakes in the policy are told before a long scan
     let policy = fleet::policy(&args.fleet, tables)?;
+    files::require_places(&args.output)?;
     let today = today(args.today.as_deref())?;
     let baseline = match &args.baseline {
         Some(path) => {
@@ -45,7 +45,7 @@ pub(in crate::cli) fn run(args: &Check, tables: &Tables, output: &Output) -> Res
     let baseline = match &args.write_baseline {
         Some(path) if !nothing_read(&inventory) => {
             let baseline = Baseline::of(&path.display().to_string(), &judge(None));
-            write_baseline(path, &baseline)?;
+            files::write(path, "baseline", baseline.to_json()?.as_bytes())?;
             Some(baseline)
         }
         _ => baseline,
@@ -55,11 +55,24 @@ pub(in crate::cli) fn run(args: &Check, tables: &Tables, output: &Output) -> Res
         // a saved inventory can have them all the same
         evaluation.missing_kernels = None;
     }
+    let checked = Checked {
+        evaluation: &evaluation,
+        inventory: &inventory,
+        policy: &policy,
+        tables,
+    };
+    let plain = HumanOptions::new(false, args.details.verbose).with_wasted(args.details.wasted);
+    // before standard output, whose reader may leave
+    for file in &args.output {
+        let mut report = Vec::new();
+        write_check(checked, file.format.into(), plain, &mut report)?;
+        files::write(&file.path, "report", &report)?;
+    }
     let mut stdout = output.stdout();
-    let human = HumanOptions::new(output.stdout_colour(), args.report.verbose)
-        .with_wasted(args.report.wasted)
+    let human = plain
+        .with_colour(output.stdout_colour())
         .with_width(stdout_width());
-    let written = write_check(&evaluation, args.report.format.into(), human, &mut stdout);
+    let written = write_check(checked, args.format.into(), human, &mut stdout);
     unless_closed(written.and_then(|()| stdout.flush()))?;
     Ok(if nothing_read(&inventory) {
         Exit::CannotJudge
@@ -72,14 +85,4 @@ fn without_kernels(origin: &str) -> Error {
     let message = format!("the inventory `{origin}` has no names of kernels");
     Error::new(ErrorKind::Usage, message)
         .with_hint("write it with `smgate inspect --kernels --format json INPUT... > FILE`")
-}
-
-/// Writes a baseline, also over an older one.
-fn write_baseline(path: &Path, baseline: &Baseline) -> Result<(), Error> {
-    std::fs::write(path, baseline.to_json()?).map_err(|error| {
-        let message = format!("the baseline `{}` could not be written", path.display());
-        Error::new(ErrorKind::Output, message)
-            .with_hint("name a place where you may write")
-            .with_source(error)
-    })
 }

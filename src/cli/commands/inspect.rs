@@ -21,10 +21,10 @@ pub(in crate::cli) fn run(
     let inventory = scan_inputs(&args.inputs, options, &args.network, None, tables)?;
     require_something(&inventory, None)?;
     let mut stdout = output.stdout();
-    let human = HumanOptions::new(output.stdout_colour(), args.report.verbose)
-        .with_wasted(args.report.wasted)
+    let human = HumanOptions::new(output.stdout_colour(), args.details.verbose)
+        .with_wasted(args.details.wasted)
         .with_width(stdout_width());
-    let written = write_inspect(&inventory, args.report.format.into(), human, &mut stdout);
+    let written = write_inspect(&inventory, args.format.into(), human, &mut stdout);
     unless_closed(written.and_then(|()| stdout.flush()))?;
     Ok(by_what_was_read(&inventory))
 }

@@ -23,6 +23,7 @@ mod packages;
 mod platforms;
 mod presets;
 mod properties;
+mod runs;
 mod scopes;
 mod siblings;
 mod states;

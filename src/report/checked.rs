@@ -1,0 +1,54 @@
+//! What `check` found, and the forms in which it is reported.
+
+use std::io::{self, Write};
+
+use crate::inventory::Inventory;
+use crate::policy::Policy;
+use crate::tables::Tables;
+use crate::verdict::Evaluation;
+
+use super::{HumanOptions, document, human};
+
+/// What `check` found, and what it was found in.
+#[derive(Debug, Clone, Copy)]
+pub struct Checked<'a> {
+    /// The result, which is all that reports judge by.
+    pub evaluation: &'a Evaluation,
+    /// What was judged, for details.
+    pub inventory: &'a Inventory,
+    /// By what it was judged, for the places of targets and waivers.
+    pub policy: &'a Policy,
+    /// The facts by which it was judged.
+    pub tables: &'a Tables,
+}
+
+/// The form of a report of `check`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[non_exhaustive]
+pub enum CheckFormat {
+    /// For people.
+    #[default]
+    Human,
+    /// For programs: `smgate/check/1`.
+    Json,
+}
+
+/// Writes the result of `check`.
+///
+/// # Errors
+///
+/// What writing to `out` gives.
+pub fn write_check(
+    checked: Checked<'_>,
+    format: CheckFormat,
+    options: HumanOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    match format {
+        CheckFormat::Human => human::write(checked.evaluation, options, out),
+        CheckFormat::Json => {
+            let json = document::to_json(checked.evaluation).map_err(io::Error::other)?;
+            writeln!(out, "{json}")
+        }
+    }
+}
