@@ -25,18 +25,18 @@ pub fn forward_hosts(
     floor: &DriverSpec,
     tables: &Tables,
 ) -> Vec<HostBrand> {
+    let gpus = tables.gpus().iter();
+    let gpus = gpus.flat_map(|gpu| gpu.cc.iter().map(move |cc| (*cc, gpu)));
+    let gpus: Vec<(ComputeCapability, &GpuRow, &[String])> = gpus
+        .filter(|(cc, _)| capabilities.contains(cc))
+        .map(|(cc, gpu)| (cc, gpu, tables.brands_of(gpu)))
+        .collect();
     let mut hosts = Vec::new();
     for row in tables.branches() {
         let host = Driver::new(Some(DriverSpec::Branch(row.branch)), Os::Linux, tables);
         if host.meets(floor) != Meets::No {
             continue;
         }
-        let gpus: Vec<(ComputeCapability, &GpuRow)> = tables
-            .gpus()
-            .iter()
-            .flat_map(|gpu| gpu.cc.iter().map(move |cc| (*cc, gpu)))
-            .filter(|(cc, _)| capabilities.contains(cc) && row.supports(*cc))
-            .collect();
         let helps = |cc: ComputeCapability, gpu: &GpuRow| {
             let what = forward(package, &host, cc, Some(gpu), tables);
             matches!(what, Forward::Applies { .. })
@@ -45,9 +45,9 @@ pub fn forward_hosts(
         for brand in tables.brands() {
             let mut of_brand = gpus
                 .iter()
-                .filter(|(_, gpu)| tables.brands_of(gpu).contains(&brand.brand))
+                .filter(|(cc, _, brands)| row.supports(*cc) && brands.contains(&brand.brand))
                 .peekable();
-            if of_brand.peek().is_some() && of_brand.all(|(cc, gpu)| helps(*cc, gpu)) {
+            if of_brand.peek().is_some() && of_brand.all(|(cc, gpu, _)| helps(*cc, gpu)) {
                 hosts.push(HostBrand {
                     branch: row.branch,
                     brand: brand.brand.clone(),

@@ -9,8 +9,6 @@ mod claim;
 mod compat;
 mod needs;
 mod require;
-#[cfg(test)]
-mod tests;
 
 pub use claim::{Claim, Difference};
 pub use compat::{HostBrand, forward_hosts};

@@ -156,6 +156,8 @@ struct Open {
     part: Part,
     /// The oldest driver that knows one of its GPUs, where content asks for less.
     of_gpu: Option<Floor>,
+    /// Whether it runs on what stands for unknown GPUs above the last one.
+    beyond: bool,
 }
 
 /// Divides the capabilities on which content runs by what it asks of the driver.
@@ -202,6 +204,7 @@ fn parts(needs: &Needs, tables: &Tables) -> Vec<Part> {
                         hosts: Vec::new(),
                     },
                     of_gpu: None,
+                    beyond: false,
                 };
                 new.take(on, &driver);
                 open = Some(new);
@@ -214,6 +217,7 @@ fn parts(needs: &Needs, tables: &Tables) -> Vec<Part> {
 
 impl Open {
     fn take(&mut self, on: &OnCapability, driver: &Driver<'_>) {
+        self.beyond = !on.known;
         if !on.known {
             return;
         }
@@ -231,7 +235,7 @@ impl Open {
     fn ended_before(self, on: &OnCapability) -> Part {
         let last = self.part.capabilities.last().copied();
         let end = match last {
-            Some(last) if !on.known => Bound::With(last),
+            Some(last) if !on.known && !self.beyond => Bound::With(last),
             _ => Bound::Below(on.cc),
         };
         self.ended(end)

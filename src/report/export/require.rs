@@ -8,7 +8,7 @@ use crate::export::{Claim, Difference, Needs, OnCapability, Part, RequireCuda, R
 use crate::inventory::{Artifact, Inventory};
 use crate::platform::Os;
 use crate::tables::Tables;
-use crate::verdict::{Floor, Mechanism, PackageName, image};
+use crate::verdict::{Floor, Mechanism, image};
 
 use super::super::text::{listed, plural};
 use super::comment;
@@ -191,13 +191,13 @@ fn not_run(needs: &Needs, required: &RequireCuda) -> Vec<String> {
 
 fn lacking(on: &OnCapability) -> String {
     let Some((package, message)) = &on.lacking else {
-        return "no".to_owned();
+        return "no code".to_owned();
     };
     // so that the same is said once for several
     let message = message.replace(&format!(" for compute capability {}", on.cc), "");
     match package {
-        Some(package) => format!("no, {message} ({package})"),
-        None => format!("no, {message}"),
+        Some(package) => format!("{message} ({package})"),
+        None => message,
     }
 }
 
@@ -259,10 +259,10 @@ fn claimed(claim: &Claim, tables: &Tables) -> Vec<String> {
         lines.extend(differs(difference, tables));
     }
     if claim.differences.is_empty() && !claim.disabled {
-        lines.push("  which accepts the same drivers".to_owned());
+        lines.push("which accepts the same drivers".to_owned());
     }
     if !claim.names_gpus {
-        lines.push("  and it accepts every GPU".to_owned());
+        lines.push("it accepts every GPU, also those without code".to_owned());
     }
     lines
 }
@@ -278,13 +278,13 @@ fn differs(difference: &Difference, tables: &Tables) -> Vec<String> {
     if !refused.is_empty() {
         let ranges = ranges(refused, tables);
         lines.push(format!(
-            "  which refuses {ranges} (brand {brand}), where it runs"
+            "it refuses {ranges} (brand {brand}), where the code runs"
         ));
     }
     if !accepted.is_empty() {
         let ranges = ranges(accepted, tables);
         lines.push(format!(
-            "  which accepts {ranges} (brand {brand}), where it does not run"
+            "it accepts {ranges} (brand {brand}), where the code does not run on all of these GPUs"
         ));
     }
     lines
