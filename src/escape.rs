@@ -3,8 +3,12 @@
 //! Control characters could move the cursor or colour a verdict, bidirectional and zero-width characters
 //! could show a name as another; CI logs interpret them as terminals do, so all output is escaped alike.
 
+mod markup;
+
 use std::borrow::Cow;
 use std::fmt::Write as _;
+
+pub(crate) use markup::{code_cell, code_span, in_markdown, summary_line};
 
 /// `text` with everything that a terminal could obey made visible.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
@@ -38,11 +42,37 @@ pub(crate) fn in_json(json: String) -> String {
     escaped
 }
 
+/// The message of a workflow command of GitHub: one line, in which nothing begins another command.
+pub(crate) fn in_command(text: &str) -> String {
+    let text = text.replace('%', "%25").replace('\r', "%0D");
+    text.replace('\n', "%0A")
+}
+
+/// A property of such a command, of which `,` and `::` end it.
+pub(crate) fn in_command_property(text: &str) -> String {
+    in_command(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+/// A path with `/` between its parts as the path of a URI.
+pub(crate) fn in_uri_path(path: &str) -> String {
+    let mut uri = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            let _infallible = write!(uri, "%{byte:02X}");
+        }
+    }
+    uri
+}
+
 /// Whether a terminal could obey a character, or show others in another order because of it.
 pub(crate) fn is_dangerous(c: char) -> bool {
     c.is_control()
         || matches!(c,
-            '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
+            '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}'
+            // of these, XML has none
+            | '\u{fff9}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}')
 }
 
 #[cfg(test)]
@@ -56,6 +86,23 @@ mod tests {
         assert_eq!(visible("a\u{1b}[31mb"), "a\\u{1b}[31mb");
         assert_eq!(visible("a\nPASS"), "a\\u{a}PASS");
         assert_eq!(visible("a\u{202e}b\u{200b}"), "a\\u{202e}b\\u{200b}");
+    }
+
+    #[test]
+    fn a_workflow_command_stays_one_command() {
+        let evil = "50%\r\n::set-output name=a::b,c";
+        assert_eq!(in_command(evil), "50%25%0D%0A::set-output name=a::b,c");
+        assert_eq!(
+            in_command_property(evil),
+            "50%25%0D%0A%3A%3Aset-output name=a%3A%3Ab%2Cc"
+        );
+    }
+
+    #[test]
+    fn paths_of_uris_are_ascii_and_have_no_query_and_no_fragment() {
+        assert_eq!(in_uri_path("a b/gr\u{fc}n.whl"), "a%20b/gr%C3%BCn.whl");
+        assert_eq!(in_uri_path("x?y#z%41:[1]"), "x%3Fy%23z%2541%3A%5B1%5D");
+        assert_eq!(in_uri_path("../A-b_c.~"), "../A-b_c.~");
     }
 
     #[test]

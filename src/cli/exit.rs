@@ -25,10 +25,10 @@ impl Exit {
     /// The number that the shell sees.
     pub const fn status(self) -> u8 {
         match self {
-            Self::Pass => 0,
-            Self::Fail => 1,
-            Self::CannotJudge => 2,
-            Self::Incomplete => 3,
+            Self::Pass => Verdict::Pass.status(),
+            Self::Fail => Verdict::Fail.status(),
+            Self::CannotJudge => Verdict::CANNOT_JUDGE,
+            Self::Incomplete => Verdict::Incomplete.status(),
         }
     }
 }

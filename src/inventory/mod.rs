@@ -76,6 +76,11 @@ impl Inventory {
 }
 
 impl Inventory {
+    /// Whether there are inputs, and nothing of any could be read.
+    pub fn is_unread(&self) -> bool {
+        !self.artifacts.is_empty() && self.artifacts.iter().all(Artifact::is_unread)
+    }
+
     /// What reports call each artifact: its input, and of several images in one input, which one.
     pub fn titles(&self) -> Vec<String> {
         let alone = |artifact: &Artifact| {
@@ -277,6 +282,13 @@ impl Artifact {
             | ArtifactKind::Sdist
             | ArtifactKind::File => false,
         }
+    }
+
+    /// The file or directory that it is, as the user named it; none where that is an image, an address or standard
+    /// input.
+    pub fn file(&self) -> Option<String> {
+        (self.image.is_none() && self.kind != ArtifactKind::Image)
+            .then(|| source::SourceSpec::file_of(&self.input))?
     }
 
     /// Whether nothing of it could be read.

@@ -7,6 +7,7 @@ use crate::policy::Policy;
 use crate::tables::Tables;
 use crate::verdict::Evaluation;
 
+use super::check::{github, gitlab, junit, markdown, ndjson, sarif};
 use super::{HumanOptions, document, human};
 
 /// What `check` found, and what it was found in.
@@ -26,11 +27,23 @@ pub struct Checked<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 #[non_exhaustive]
 pub enum CheckFormat {
+    /// Annotations of GitHub: workflow commands.
+    Github,
+    /// A code quality report of GitLab.
+    Gitlab,
     /// For people.
     #[default]
     Human,
     /// For programs: `smgate/check/1`.
     Json,
+    /// A report of tests, which most CI servers show.
+    Junit,
+    /// For the comment on a pull request or the summary of a step.
+    Markdown,
+    /// One line of JSON for each artifact, `smgate/check-artifact/1`, and one for the whole, `smgate/check-summary/1`.
+    Ndjson,
+    /// SARIF 2.1.0, for code hosts and editors.
+    Sarif,
 }
 
 /// Writes the result of `check`.
@@ -45,10 +58,16 @@ pub fn write_check(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     match format {
+        CheckFormat::Github => github::write(checked, out),
+        CheckFormat::Gitlab => gitlab::write(checked, out),
         CheckFormat::Human => human::write(checked.evaluation, options, out),
         CheckFormat::Json => {
             let json = document::to_json(checked.evaluation).map_err(io::Error::other)?;
             writeln!(out, "{json}")
         }
+        CheckFormat::Junit => junit::write(checked, out),
+        CheckFormat::Markdown => markdown::write(checked, out),
+        CheckFormat::Ndjson => ndjson::write(checked, out),
+        CheckFormat::Sarif => sarif::write(checked, out),
     }
 }

@@ -6,7 +6,9 @@ use serde::Serialize;
 
 use crate::escape::in_json;
 use crate::tables::Origin;
-use crate::verdict::{Evaluation, Finding, MissingKernels, OnGpu, Row, Runs};
+use crate::verdict::{Evaluation, Finding, Judged, MissingKernels, OnGpu, Row, Runs};
+
+use super::counts::Counts;
 
 const SCHEMA: &str = "smgate/check/1";
 
@@ -14,9 +16,17 @@ const SCHEMA: &str = "smgate/check/1";
 struct Document<'e> {
     schema: &'static str,
     verdict: &'static str,
+    counts: Counts,
     policy: &'e str,
     tables: &'e Origin,
     artifacts: Vec<ArtifactForm<'e>>,
+    #[serde(flatten)]
+    said: Said<'e>,
+}
+
+/// What is said of some artifacts.
+#[derive(Debug, Serialize)]
+pub(super) struct Said<'e> {
     matrix: Vec<RowForm<'e>>,
     findings: Vec<FindingForm<'e>>,
     problems: Vec<ProblemForm<'e>>,
@@ -24,7 +34,7 @@ struct Document<'e> {
 }
 
 #[derive(Debug, Serialize)]
-struct ArtifactForm<'e> {
+pub(super) struct ArtifactForm<'e> {
     input: &'e str,
     name: Option<&'e str>,
     version: Option<&'e str>,
@@ -79,7 +89,7 @@ struct LibraryForm<'e> {
 }
 
 #[derive(Debug, Serialize)]
-struct FindingForm<'e> {
+pub(super) struct FindingForm<'e> {
     code: &'static str,
     level: &'static str,
     artifact: Option<&'e str>,
@@ -137,13 +147,69 @@ struct ProblemForm<'e> {
 
 /// The JSON form of `evaluation`.
 pub(super) fn to_json(evaluation: &Evaluation) -> serde_json::Result<String> {
-    let input = |index: usize| {
-        evaluation
-            .artifacts
-            .get(index)
-            .map(|artifact| artifact.input.as_str())
-    };
-    let artifacts = evaluation.artifacts.iter().map(|artifact| ArtifactForm {
+    let json = serde_json::to_string_pretty(&Document {
+        schema: SCHEMA,
+        verdict: evaluation.verdict.id(),
+        counts: Counts::of(evaluation),
+        policy: &evaluation.policy,
+        tables: &evaluation.tables,
+        artifacts: evaluation.artifacts.iter().map(artifact_form).collect(),
+        said: Said::of(evaluation, |_| true, |_| true),
+    })?;
+    Ok(in_json(json))
+}
+
+impl<'e> Said<'e> {
+    /// What is said of the artifacts that `wanted` takes, and the findings about those that `findings` takes.
+    pub(super) fn of(
+        evaluation: &'e Evaluation,
+        wanted: impl Fn(usize) -> bool,
+        findings: impl Fn(Option<usize>) -> bool,
+    ) -> Self {
+        let input = |index: usize| {
+            evaluation
+                .artifacts
+                .get(index)
+                .map(|artifact| artifact.input.as_str())
+        };
+        let rows = evaluation.matrix.iter().filter(|row| wanted(row.artifact));
+        let artifacts = evaluation.artifacts.iter().enumerate();
+        let artifacts = artifacts.filter(|(index, _)| wanted(*index));
+        Self {
+            matrix: rows.map(|row| row_form(row, input(row.artifact))).collect(),
+            findings: finding_forms(evaluation, findings),
+            problems: artifacts
+                .flat_map(|(_, artifact)| problem_forms(artifact))
+                .collect(),
+            missing_kernels: evaluation.missing_kernels.as_ref().map(|missing| {
+                let forms = missing.iter().filter(|missing| wanted(missing.artifact));
+                forms
+                    .map(|missing| missing_form(missing, input(missing.artifact)))
+                    .collect()
+            }),
+        }
+    }
+}
+
+/// The findings about the artifacts that `wanted` takes; those about the policy are about none.
+pub(super) fn finding_forms(
+    evaluation: &Evaluation,
+    wanted: impl Fn(Option<usize>) -> bool,
+) -> Vec<FindingForm<'_>> {
+    let findings = evaluation.findings.iter();
+    let findings = findings.filter(|finding| wanted(finding.artifact));
+    findings
+        .map(|finding| {
+            let artifact = finding
+                .artifact
+                .and_then(|index| evaluation.artifacts.get(index));
+            finding_form(finding, artifact.map(|artifact| artifact.input.as_str()))
+        })
+        .collect()
+}
+
+pub(super) fn artifact_form(artifact: &Judged) -> ArtifactForm<'_> {
+    ArtifactForm {
         input: &artifact.input,
         name: artifact
             .package
@@ -164,42 +230,18 @@ pub(super) fn to_json(evaluation: &Evaluation) -> serde_json::Result<String> {
             verified: fetched.verified.id(),
             whole: fetched.whole.as_deref(),
         }),
-    });
-    let problems = evaluation.artifacts.iter().flat_map(|artifact| {
-        artifact.problems.iter().map(|problem| ProblemForm {
-            artifact: &artifact.input,
-            kind: problem.kind.id(),
-            at: problem.at.to_string(),
-            detail: &problem.detail,
-            extent: problem.extent.id(),
-            hint: problem.kind.hint(),
-        })
-    });
-    let json = serde_json::to_string_pretty(&Document {
-        schema: SCHEMA,
-        verdict: evaluation.verdict.id(),
-        policy: &evaluation.policy,
-        tables: &evaluation.tables,
-        artifacts: artifacts.collect(),
-        matrix: evaluation
-            .matrix
-            .iter()
-            .map(|row| row_form(row, input(row.artifact)))
-            .collect(),
-        findings: evaluation
-            .findings
-            .iter()
-            .map(|finding| finding_form(finding, finding.artifact.and_then(input)))
-            .collect(),
-        problems: problems.collect(),
-        missing_kernels: evaluation.missing_kernels.as_ref().map(|missing| {
-            let forms = missing.iter();
-            forms
-                .map(|missing| missing_form(missing, input(missing.artifact)))
-                .collect()
-        }),
-    })?;
-    Ok(in_json(json))
+    }
+}
+
+fn problem_forms(artifact: &Judged) -> impl Iterator<Item = ProblemForm<'_>> {
+    artifact.problems.iter().map(|problem| ProblemForm {
+        artifact: &artifact.input,
+        kind: problem.kind.id(),
+        at: problem.at.to_string(),
+        detail: &problem.detail,
+        extent: problem.extent.id(),
+        hint: problem.kind.hint(),
+    })
 }
 
 fn row_form<'e>(row: &'e Row, artifact: Option<&'e str>) -> RowForm<'e> {

@@ -8,6 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::rule::{Code, Level};
 use crate::verdict::{Finding, FromLayer, PackageName, WaivedBy};
 
+use super::text::listed;
+
 /// Findings that say the same.
 #[derive(Debug)]
 pub(super) struct Group<'e> {
@@ -153,6 +155,14 @@ fn copied<'e>(group: &Group<'e>) -> Option<Vec<Copied<'e>>> {
 }
 
 impl<'e> Group<'e> {
+    /// In words, of what else the same is true.
+    pub(super) fn same_elsewhere(&self) -> impl Iterator<Item = String> + use<> {
+        let copies: Vec<String> = self.copies.iter().map(|path| (*path).to_owned()).collect();
+        let all = [("in", copies), ("for", self.names())].into_iter();
+        let all = all.filter(|(_, names)| !names.is_empty());
+        all.map(|(word, names)| format!("the same {word} {}", listed(&names)))
+    }
+
     /// The names of the others, as a person would list them, without those that the first has already said.
     pub(super) fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();

@@ -6,6 +6,7 @@ use crate::rule::{Code, Level};
 use crate::verdict::{Evaluation, Finding, FromLayer, Judged, Row, Verdict};
 
 use super::beside::Beside;
+use super::counts::Counts;
 use super::group::{Group, gather};
 use super::hidden;
 use super::kernels;
@@ -226,14 +227,7 @@ fn write_group(
     writeln!(out, "  {}", line(&finding.message, 2))?;
     let mut evidence = finding.evidence.clone();
     evidence.extend(finding.layer.as_ref().map(layer_line));
-    if !group.copies.is_empty() {
-        let copies: Vec<String> = group.copies.iter().map(|path| (*path).to_owned()).collect();
-        evidence.push(format!("the same in {}", listed(&copies)));
-    }
-    let names = group.names();
-    if !names.is_empty() {
-        evidence.push(format!("the same for {}", listed(&names)));
-    }
+    evidence.extend(group.same_elsewhere());
     for text in &evidence {
         writeln!(out, "  {} {}", styles.dim("-"), line(text, 4))?;
     }
@@ -268,14 +262,13 @@ fn write_summary(
     options: HumanOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let count = |wanted: fn(&Finding) -> bool| {
-        let found = evaluation.findings.iter().filter(|finding| wanted(finding));
-        found.count() as u64
-    };
-    let denied = count(|finding| finding.level == Level::Deny && finding.counts());
-    let warned = count(|finding| finding.level == Level::Warn && finding.counts());
-    let allowed = count(|finding| finding.level == Level::Allow && finding.counts());
-    let waived = count(|finding| !finding.counts());
+    let Counts {
+        denied,
+        warnings: warned,
+        remarks: allowed,
+        waived,
+        ..
+    } = Counts::of(evaluation);
     writeln!(out)?;
     write!(out, "{}: ", styles.verdict(evaluation.verdict))?;
     write!(
@@ -335,7 +328,7 @@ fn write_summary(
 }
 
 /// The layer and the build step that brought a library.
-fn layer_line(layer: &FromLayer) -> String {
+pub(super) fn layer_line(layer: &FromLayer) -> String {
     let FromLayer { number, of, .. } = layer;
     match &layer.created_by {
         Some(step) => format!("brought by layer {number} of {of}: `{}`", shortened(step)),

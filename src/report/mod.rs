@@ -4,7 +4,9 @@
 //! so that equal inputs give equal bytes.
 
 mod beside;
+mod check;
 mod checked;
+mod counts;
 mod diff;
 mod document;
 mod export;

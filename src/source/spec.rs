@@ -85,6 +85,14 @@ impl SpecKind {
 const SUPPORTED: &str = "name a path, `wheel:PATH`, `conda:PATH`, `dir:PATH`, `file:PATH`, `lock:PATH`, `oci-dir:PATH[:TAG]`, `oci-archive:PATH[:TAG]`, `docker-archive:PATH[:NAME]`, `https://HOST/FILE`, `registry:IMAGE`, `docker:IMAGE`, `podman:IMAGE`, or `-`";
 
 impl SourceSpec {
+    /// The file or directory that an argument names by itself, as written; none where it names an image, an address or
+    /// standard input.
+    pub(crate) fn file_of(argument: &str) -> Option<String> {
+        let spec = Self::parse(OsStr::new(argument)).ok()?;
+        let path = spec.path.to_str()?;
+        (spec.kind.is_path() && !spec.kind.is_image()).then(|| path.to_owned())
+    }
+
     /// Understands an argument. Whether it exists and what it is turns out when it is opened.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! Findings: what a rule says about a subject, with evidence and one next step.
 
-use crate::policy::WaiverSubject;
+use crate::policy::{Place, WaiverSubject};
 use crate::rule::{Code, Level};
 
 /// A judgement of one rule about one subject.
@@ -19,6 +19,8 @@ pub struct Finding {
     pub library: Option<String>,
     /// The line of the lock file, from 1 on.
     pub line: Option<u32>,
+    /// The line of the policy, where the finding is about that.
+    pub place: Option<Place>,
     /// The layer of the image that brought the library.
     pub layer: Option<FromLayer>,
     /// The fleet target, by name.
@@ -90,6 +92,7 @@ impl Finding {
             package: None,
             library: None,
             line: None,
+            place: None,
             layer: None,
             target: None,
             gpu: None,
@@ -108,6 +111,12 @@ impl Finding {
     pub(super) fn evidence(mut self, line: impl Into<String>) -> Self {
         self.evidence.push(line.into());
         self
+    }
+
+    /// About what stands there in the policy.
+    pub(super) fn of_policy(mut self, place: &Place) -> Self {
+        self.place = Some(place.clone());
+        self.evidence(place.to_string())
     }
 
     /// What it is about, as policies tell findings apart.

@@ -78,6 +78,18 @@ impl Verdict {
         }
     }
 
+    /// The exit status of a check that ends so. It is [`Self::CANNOT_JUDGE`] where nothing was read.
+    pub const fn status(self) -> u8 {
+        match self {
+            Self::Pass => 0,
+            Self::Fail => 1,
+            Self::Incomplete => 3,
+        }
+    }
+
+    /// The exit status where nothing could be judged.
+    pub const CANNOT_JUDGE: u8 = 2;
+
     /// What a finding of `level` makes of its subject.
     pub(crate) fn of_level(level: Level, fail_on_warn: bool) -> Self {
         match level {
@@ -129,6 +141,8 @@ pub struct Judged {
     pub package: Option<PackageName>,
     /// What it is.
     pub kind: ArtifactKind,
+    /// The worst of what is said of it.
+    pub verdict: Verdict,
     /// How much was looked at.
     pub seen: Seen,
     /// What of it was fetched, where it is a file at an address.
@@ -236,6 +250,7 @@ pub fn evaluate_new(
             version: artifact.version.clone(),
         }),
         kind: artifact.kind,
+        verdict: Verdict::Pass,
         seen: artifact.seen,
         fetched: artifact.fetched.clone(),
         problems: artifact.problems.clone(),
@@ -245,7 +260,7 @@ pub fn evaluate_new(
             .map_or_else(Vec::new, |image| image.hidden.clone()),
         lock: artifact.lock.clone(),
     });
-    let artifacts: Vec<Judged> = artifacts.collect();
+    let mut artifacts: Vec<Judged> = artifacts.collect();
     if let Some(baseline) = baseline {
         // in the order of reports, so that of several the first are the known ones
         baseline.apply(policy, &artifacts, &mut findings);
@@ -256,6 +271,10 @@ pub fn evaluate_new(
     for finding in findings.iter().filter(|finding| finding.counts()) {
         let result = Verdict::of_level(finding.level, options.fail_on_warn);
         verdict = verdict.max(result);
+        let about = finding.artifact.and_then(|index| artifacts.get_mut(index));
+        if let Some(judged) = about {
+            judged.verdict = judged.verdict.max(result);
+        }
         for index in rows.concerned(finding) {
             if let Some(of_row) = of_rows.get_mut(index) {
                 *of_row = result.max(*of_row);
@@ -269,6 +288,9 @@ pub fn evaluate_new(
     for (index, artifact) in inventory.artifacts.iter().enumerate() {
         if artifact.is_unread() {
             verdict = verdict.max(Verdict::Incomplete);
+            if let Some(judged) = artifacts.get_mut(index) {
+                judged.verdict = judged.verdict.max(Verdict::Incomplete);
+            }
             for row in matrix.iter_mut().filter(|row| row.artifact == index) {
                 row.verdict = row.verdict.max(Verdict::Incomplete);
             }
@@ -281,6 +303,9 @@ pub fn evaluate_new(
         .filter(|target| target.gpus.is_empty());
     for target in unknown {
         verdict = verdict.max(Verdict::Incomplete);
+        for judged in &mut artifacts {
+            judged.verdict = judged.verdict.max(Verdict::Incomplete);
+        }
         for row in matrix.iter_mut().filter(|row| row.target == target.name) {
             row.verdict = row.verdict.max(Verdict::Incomplete);
         }

@@ -21,7 +21,7 @@ pub(super) fn scopes(policy: &Policy, inventory: &Inventory, findings: &[Finding
         let next_step = "check its package, version and library for a wrong spelling: `smgate inspect INPUT` \
              lists what there is";
         let mut finding =
-            Finding::new(Code::ScopeUnused, message, next_step).evidence(scope.place.to_string());
+            Finding::new(Code::ScopeUnused, message, next_step).of_policy(&scope.place);
         finding.level = policy.level(finding.code);
         finding
     };

@@ -14,13 +14,12 @@ pub(super) fn apply(policy: &Policy, today: Date, findings: &mut Vec<Finding>) {
             .iter_mut()
             .filter(|finding| waiver.matches(finding.code, &finding.subject()))
             .collect();
-        let place = waiver.place.to_string();
         let (rule, until) = (waiver.rule, waiver.until);
         if waiver.expired(today) {
             let message = format!("the waiver of `{rule}` ended on {until}");
             let next_step = "look at it again: set a new date with a reason, or remove the waiver";
             let finding = Finding::new(Code::WaiverExpired, message, next_step)
-                .evidence(place)
+                .of_policy(&waiver.place)
                 .evidence(format!("its reason was: {}", waiver.reason))
                 .evidence(match matching.len() {
                     1 => "1 finding would match".to_owned(),
@@ -31,8 +30,8 @@ pub(super) fn apply(policy: &Policy, today: Date, findings: &mut Vec<Finding>) {
             let message = format!("the waiver of `{rule}` matches no finding");
             let next_step =
                 "remove it, or check its package, library and targets for a wrong spelling";
-            about_waivers
-                .push(Finding::new(Code::WaiverUnused, message, next_step).evidence(place));
+            let finding = Finding::new(Code::WaiverUnused, message, next_step);
+            about_waivers.push(finding.of_policy(&waiver.place));
         } else {
             for finding in matching {
                 let waived = WaivedBy {

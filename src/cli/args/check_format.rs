@@ -10,18 +10,36 @@ use crate::report::CheckFormat;
 /// The form of the report of `check`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(in crate::cli) enum CheckFormatArg {
+    /// Annotations of GitHub: workflow commands
+    Github,
+    /// A code quality report of GitLab
+    Gitlab,
     /// For people
     #[default]
     Human,
     /// For programs; the schema is in the repository
     Json,
+    /// A report of tests, which most CI servers show
+    Junit,
+    /// For the comment on a pull request or the summary of a step
+    Markdown,
+    /// One line of JSON for each artifact, and one for the whole; the schemas are in the repository
+    Ndjson,
+    /// SARIF 2.1.0, for code hosts and editors
+    Sarif,
 }
 
 impl From<CheckFormatArg> for CheckFormat {
     fn from(format: CheckFormatArg) -> Self {
         match format {
+            CheckFormatArg::Github => Self::Github,
+            CheckFormatArg::Gitlab => Self::Gitlab,
             CheckFormatArg::Human => Self::Human,
             CheckFormatArg::Json => Self::Json,
+            CheckFormatArg::Junit => Self::Junit,
+            CheckFormatArg::Markdown => Self::Markdown,
+            CheckFormatArg::Ndjson => Self::Ndjson,
+            CheckFormatArg::Sarif => Self::Sarif,
         }
     }
 }
@@ -77,7 +95,10 @@ mod tests {
     fn refuses_what_names_no_format_or_no_file() {
         for (text, said) in [
             ("json", "write FORMAT=FILE"),
-            ("jsn=a.json", "`jsn` is none of the formats human, json"),
+            (
+                "jsn=a.json",
+                "`jsn` is none of the formats github, gitlab, human, json, junit",
+            ),
             ("json=", "a file is missing"),
             ("json=-", "use `--format`"),
         ] {

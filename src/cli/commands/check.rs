@@ -10,7 +10,7 @@ use crate::tables::Tables;
 use crate::verdict::{Baseline, EvaluateOptions, evaluate_new};
 use crate::{Error, ErrorKind};
 
-use super::{fleet, nothing_read, read_text, require_something, scan_inputs, today};
+use super::{fleet, read_text, require_something, scan_inputs, today};
 
 pub(in crate::cli) fn run(args: &Check, tables: &Tables, output: &Output) -> Result<Exit, Failure> {
     // mistakes in the policy are told before a long scan
@@ -43,7 +43,7 @@ pub(in crate::cli) fn run(args: &Check, tables: &Tables, output: &Output) -> Res
     };
     let judge = |baseline| evaluate_new(&inventory, &policy, tables, options, baseline);
     let baseline = match &args.write_baseline {
-        Some(path) if !nothing_read(&inventory) => {
+        Some(path) if !inventory.is_unread() => {
             let baseline = Baseline::of(&path.display().to_string(), &judge(None));
             files::write(path, "baseline", baseline.to_json()?.as_bytes())?;
             Some(baseline)
@@ -74,7 +74,7 @@ pub(in crate::cli) fn run(args: &Check, tables: &Tables, output: &Output) -> Res
         .with_width(stdout_width());
     let written = write_check(checked, args.format.into(), human, &mut stdout);
     unless_closed(written.and_then(|()| stdout.flush()))?;
-    Ok(if nothing_read(&inventory) {
+    Ok(if inventory.is_unread() {
         Exit::CannotJudge
     } else {
         evaluation.verdict.into()

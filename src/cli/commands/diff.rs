@@ -16,7 +16,7 @@ use crate::verdict::compare::Comparison;
 use crate::verdict::{EvaluateOptions, Evaluation, evaluate};
 use crate::{Error, ErrorKind};
 
-use super::{fleet, nothing_read, read_text, require_something, scan_inputs, today};
+use super::{fleet, read_text, require_something, scan_inputs, today};
 
 /// Bytes of the beginning of a file in which a saved inventory says what it is.
 const HEAD: u64 = 256;
@@ -46,7 +46,7 @@ pub(in crate::cli) fn run(args: &Diff, tables: &Tables, output: &Output) -> Resu
     let human = HumanOptions::new(output.stdout_colour(), args.verbose).with_width(stdout_width());
     let written = write_diff(&comparison, args.format.into(), human, &mut stdout);
     unless_closed(written.and_then(|()| stdout.flush()))?;
-    Ok(if nothing_read(&before) || nothing_read(&after) {
+    Ok(if before.is_unread() || after.is_unread() {
         Exit::CannotJudge
     } else if comparison.is_worse() {
         Exit::Fail

@@ -12,6 +12,7 @@ pub(super) mod host;
 pub(super) mod inspect;
 mod pasted;
 pub(super) mod policy;
+pub(super) mod shell;
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -129,18 +130,13 @@ fn require_something(inventory: &Inventory, origin: Option<&Path>) -> Result<(),
     }
 }
 
-/// Whether there is nothing that could be judged.
-fn nothing_read(inventory: &Inventory) -> bool {
-    !inventory.artifacts.is_empty() && inventory.artifacts.iter().all(Artifact::is_unread)
-}
-
 /// How a command ends that judges nothing: by whether everything was read.
 fn by_what_was_read(inventory: &Inventory) -> Exit {
     let mut problems = inventory
         .artifacts
         .iter()
         .flat_map(|artifact| &artifact.problems);
-    if nothing_read(inventory) {
+    if inventory.is_unread() {
         Exit::CannotJudge
     // whose a file is says nothing of what is in it
     } else if problems.any(|problem| problem.kind != ProblemKind::PackagesUnread) {

@@ -1,0 +1,189 @@
+//! Where a finding is shown: a line of a lock file or a policy, or a file that was checked.
+//!
+//! What is in an image or at an address is in no file of a repository; then it is the line of the target in the
+//! policy. Nothing is looked for in the file system, and no path is made up.
+
+use std::collections::BTreeMap;
+use std::path::MAIN_SEPARATOR;
+
+use crate::escape::in_uri_path;
+use crate::inventory::ArtifactKind;
+use crate::policy::Place;
+use crate::problem::Problem;
+use crate::report::Checked;
+use crate::verdict::Finding;
+
+/// A file, and perhaps a line of it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct FilePlace {
+    /// As the user named it, with `/` between its parts.
+    pub(super) path: String,
+    pub(super) line: Option<u32>,
+}
+
+/// The places of findings.
+#[derive(Debug)]
+pub(super) struct Places<'c> {
+    checked: Checked<'c>,
+    targets: BTreeMap<&'c str, &'c Place>,
+}
+
+impl<'c> Places<'c> {
+    pub(super) fn new(checked: Checked<'c>) -> Self {
+        let targets = checked.policy.targets.iter();
+        let targets =
+            targets.filter_map(|target| Some((target.name.as_str(), target.place.as_ref()?)));
+        Self {
+            checked,
+            targets: targets.collect(),
+        }
+    }
+
+    /// Where `finding` is shown, the best place first: none where it is about no file, and no file says the policy.
+    pub(super) fn of(&self, finding: &Finding) -> Vec<FilePlace> {
+        let place = finding.place.as_ref().and_then(of_policy);
+        let input = || {
+            let place = self.of_input(finding.artifact?, finding.library.as_deref())?;
+            Some(FilePlace {
+                line: finding.line,
+                ..place
+            })
+        };
+        let target = || {
+            let place = self.targets.get(finding.target.as_deref()?)?;
+            of_policy(place)
+        };
+        let mut places: Vec<FilePlace> = Vec::new();
+        for found in [place.or_else(input), target()] {
+            places.extend(found.filter(|place| !places.contains(place)));
+        }
+        if places.is_empty() {
+            places.extend(self.of_the_policy());
+        }
+        places
+    }
+
+    /// Where a problem of the artifact at `index` is shown.
+    pub(super) fn of_problem(&self, index: usize, problem: &Problem) -> Option<FilePlace> {
+        let inner = problem.at.path();
+        self.of_input(index, inner.as_deref())
+            .or_else(|| self.of_the_policy())
+    }
+
+    /// The file of an artifact, or of what is at `inner` in it.
+    pub(super) fn of_input(&self, index: usize, inner: Option<&str>) -> Option<FilePlace> {
+        let artifact = self.checked.inventory.artifacts.get(index)?;
+        let path = slashes(&artifact.file()?);
+        let member = inner.filter(|_| artifact.kind == ArtifactKind::Directory);
+        // what is in an archive is in no other file
+        let member = member.and_then(|member| member.split(" › ").next());
+        let path = match member {
+            None => path,
+            Some(member) if path == "." => member.to_owned(),
+            Some(member) => format!("{}/{member}", path.trim_end_matches('/')),
+        };
+        Some(FilePlace { path, line: None })
+    }
+
+    /// The first target of the policy, for what has no place of its own.
+    fn of_the_policy(&self) -> Option<FilePlace> {
+        let mut targets = self.checked.policy.targets.iter();
+        targets.find_map(|target| of_policy(target.place.as_ref()?))
+    }
+}
+
+/// A line of a policy; a preset is in no file.
+fn of_policy(place: &Place) -> Option<FilePlace> {
+    let in_file = !place.origin.starts_with("preset:");
+    in_file.then(|| FilePlace {
+        path: slashes(&place.origin),
+        line: u32::try_from(place.line).ok(),
+    })
+}
+
+/// Whether a path begins at a drive or a share of Windows.
+fn is_of_windows(path: &str) -> bool {
+    let drive =
+        matches!(path.as_bytes(), [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic());
+    drive || path.starts_with("\\\\")
+}
+
+/// A path with `/` between its parts, and nothing before it that says nothing.
+fn slashes(path: &str) -> String {
+    let path = if MAIN_SEPARATOR == '\\' || is_of_windows(path) {
+        path.replace('\\', "/")
+    } else {
+        path.to_owned()
+    };
+    let mut rest = path.as_str();
+    while let Some(shorter) = rest.strip_prefix("./") {
+        rest = shorter.trim_start_matches('/');
+    }
+    match rest {
+        "" => ".".to_owned(),
+        rest => rest.to_owned(),
+    }
+}
+
+impl FilePlace {
+    /// Whether the path means the same in every directory.
+    pub(super) fn is_absolute(&self) -> bool {
+        self.path.starts_with('/') || is_of_windows(&self.path)
+    }
+
+    /// The path as a URI: relative, or of the scheme `file`.
+    pub(super) fn uri(&self) -> String {
+        let path = &self.path;
+        if !self.is_absolute() {
+            return in_uri_path(path);
+        }
+        if let Some(share) = path.strip_prefix("//") {
+            return format!("file://{}", in_uri_path(share));
+        }
+        match path.split_once(":/") {
+            Some((drive, rest)) if is_of_windows(path) => {
+                format!("file:///{drive}:/{}", in_uri_path(rest))
+            }
+            _ => format!("file://{}", in_uri_path(path)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn uri(path: &str) -> String {
+        let place = FilePlace {
+            path: slashes(path),
+            line: None,
+        };
+        place.uri()
+    }
+
+    #[test]
+    fn relative_paths_stay_relative_and_absolute_ones_say_so() {
+        assert_eq!(uri("dist/a.whl"), "dist/a.whl");
+        assert_eq!(uri("./dist/a.whl"), "dist/a.whl");
+        assert_eq!(uri(".//./a b.whl"), "a%20b.whl");
+        assert_eq!(uri("."), ".");
+        assert_eq!(uri("./"), ".");
+        assert_eq!(uri("../uv.lock"), "../uv.lock");
+        assert_eq!(uri("/srv/gr\u{fc}n/a.whl"), "file:///srv/gr%C3%BCn/a.whl");
+        // else a scheme
+        assert_eq!(uri("mail:to"), "mail%3Ato");
+    }
+
+    #[test]
+    fn windows_paths_become_uris_wherever_they_are_read() {
+        assert_eq!(uri("C:\\ci\\a b.whl"), "file:///C:/ci/a%20b.whl");
+        assert_eq!(uri("c:/ci/a.whl"), "file:///c:/ci/a.whl");
+        assert_eq!(uri("\\\\nas\\share\\a.whl"), "file://nas/share/a.whl");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_backslash_in_a_name_is_no_separator_where_it_is_none() {
+        assert_eq!(uri("a\\b.whl"), "a%5Cb.whl");
+    }
+}

@@ -1,0 +1,126 @@
+//! The words and the order that several of the reports share.
+
+use std::cmp::Reverse;
+
+use crate::report::group::{Group, gather};
+use crate::report::human::layer_line;
+use crate::report::text::plural;
+use crate::rule::{Code, Level};
+use crate::verdict::{Evaluation, Finding, Verdict};
+
+/// How many findings there are of each weight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Tally {
+    pub(super) denied: u64,
+    pub(super) incomplete: u64,
+    pub(super) warned: u64,
+    pub(super) allowed: u64,
+    pub(super) waived: u64,
+}
+
+impl Tally {
+    pub(super) fn of<'f>(findings: impl IntoIterator<Item = &'f Finding>) -> Self {
+        let mut tally = Self::default();
+        for finding in findings {
+            *match (finding.counts(), finding.level) {
+                (false, _) => &mut tally.waived,
+                (true, Level::Deny) => &mut tally.denied,
+                (true, Level::Incomplete) => &mut tally.incomplete,
+                (true, Level::Warn) => &mut tally.warned,
+                (true, Level::Allow) => &mut tally.allowed,
+            } += 1;
+        }
+        tally
+    }
+
+    /// `3 denied findings, 1 not read, 2 warnings, 1 waived`; what there is none of is left out, but for the first.
+    pub(super) fn words(self) -> String {
+        let mut words = vec![plural(self.denied, "denied finding")];
+        let more = [
+            (self.incomplete, format!("{} not read", self.incomplete)),
+            (self.warned, plural(self.warned, "warning")),
+            (self.waived, format!("{} waived", self.waived)),
+            (self.allowed, plural(self.allowed, "remark")),
+        ];
+        let more = more.into_iter().filter(|(count, _)| *count > 0);
+        words.extend(more.map(|(_, words)| words));
+        words.join(", ")
+    }
+}
+
+/// The findings of an evaluation with their place in it, those first that weigh most; else in the order of reports.
+pub(super) fn ranked(evaluation: &Evaluation) -> Vec<(usize, &Finding)> {
+    let mut findings: Vec<(usize, &Finding)> = evaluation.findings.iter().enumerate().collect();
+    findings.sort_by_key(|(_, finding)| Reverse((finding.counts(), finding.level)));
+    findings
+}
+
+/// The findings that have an effect or a warning, those of an artifact that say the same gathered; those first that weigh
+/// most.
+pub(super) fn groups(evaluation: &Evaluation) -> Vec<Group<'_>> {
+    let shown = evaluation.findings.iter();
+    let shown = shown.filter(|finding| finding.counts() && finding.level > Level::Allow);
+    // said of every package, it is of the policy
+    let (of_policy, shown): (Vec<&Finding>, Vec<&Finding>) =
+        shown.partition(|finding| finding.code == Code::DriverNotGiven);
+    let of_artifacts = shown.chunk_by(|one, next| one.artifact == next.artifact);
+    let mut groups: Vec<Group<'_>> = of_artifacts.flat_map(gather).collect();
+    groups.extend(gather(&of_policy));
+    groups.sort_by_key(|group| Reverse(group.first.level));
+    groups
+}
+
+/// The word for a verdict, as people read it.
+pub(super) const fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Pass => "PASS",
+        Verdict::Incomplete => "INCOMPLETE",
+        Verdict::Fail => "FAIL",
+    }
+}
+
+/// By what it was judged: `policy smgate.yaml`.
+pub(super) fn judged_by(evaluation: &Evaluation) -> String {
+    if evaluation.has_targets_by_hand() {
+        "targets of the command line".to_owned()
+    } else {
+        format!("policy {}", evaluation.policy)
+    }
+}
+
+/// What a finding is about: `torch 2.9.1 › torch/lib/a.so`; the input where that is no package; nothing of the policy.
+pub(super) fn subject(finding: &Finding, evaluation: &Evaluation) -> Option<String> {
+    let artifact = finding
+        .artifact
+        .and_then(|index| evaluation.artifacts.get(index));
+    let of = match &finding.package {
+        Some(package) => Some(package.to_string()),
+        None => artifact.map(|artifact| artifact.input.clone()),
+    };
+    let parts: Vec<String> = of.into_iter().chain(finding.library.clone()).collect();
+    (!parts.is_empty()).then(|| parts.join(" › "))
+}
+
+/// The evidence of a finding, and the layer that brought what it is about.
+pub(super) fn evidence(finding: &Finding) -> impl Iterator<Item = String> + '_ {
+    let layer = finding.layer.as_ref().map(layer_line);
+    finding.evidence.iter().cloned().chain(layer)
+}
+
+/// Why a finding is accepted: `waived until 2027-03-01: not called`.
+pub(super) fn waived(finding: &Finding) -> Option<String> {
+    let waived = finding.waived.as_ref()?;
+    Some(match &waived.until {
+        Some(until) => format!("waived until {until}: {}", waived.reason),
+        None => waived.reason.clone(),
+    })
+}
+
+/// All of a finding, line by line: what it says, why it is accepted, what shows it, what to do.
+pub(super) fn lines(finding: &Finding) -> Vec<String> {
+    let mut lines = vec![finding.message.clone()];
+    lines.extend(waived(finding));
+    lines.extend(evidence(finding).map(|line| format!("- {line}")));
+    lines.push(format!("next: {}", finding.next_step));
+    lines
+}
