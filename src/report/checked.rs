@@ -60,7 +60,7 @@ pub fn write_check(
     match format {
         CheckFormat::Github => github::write(checked, out),
         CheckFormat::Gitlab => gitlab::write(checked, out),
-        CheckFormat::Human => human::write(checked.evaluation, options, out),
+        CheckFormat::Human => human::write(checked, options, out),
         CheckFormat::Json => {
             let json = document::to_json(checked.evaluation).map_err(io::Error::other)?;
             writeln!(out, "{json}")

@@ -11,6 +11,7 @@ mod diff;
 mod document;
 mod export;
 mod facts;
+mod fatbins;
 mod find;
 mod group;
 mod hidden;
@@ -53,6 +54,8 @@ pub struct HumanOptions {
     pub colour: bool,
     /// Whether to show findings without effect, and every target of every library.
     pub verbose: bool,
+    /// Whether to write the results alone, without findings.
+    pub quiet: bool,
     /// Whether to list what an image ships and never uses.
     pub wasted: bool,
     /// Columns of the terminal, at which long sentences are wrapped; none where there is no terminal.
@@ -65,6 +68,7 @@ impl HumanOptions {
         Self {
             colour,
             verbose,
+            quiet: false,
             wasted: false,
             width: None,
         }
@@ -74,6 +78,12 @@ impl HumanOptions {
     #[must_use]
     pub fn with_colour(self, colour: bool) -> Self {
         Self { colour, ..self }
+    }
+
+    /// Writes the results alone, or all of the report.
+    #[must_use]
+    pub fn with_quiet(self, quiet: bool) -> Self {
+        Self { quiet, ..self }
     }
 
     /// Lists what an image ships and never uses.
