@@ -142,11 +142,18 @@ pub(super) struct Check {
     /// file on a server, `registry:IMAGE`, `docker:IMAGE` and `podman:IMAGE` are images elsewhere
     #[arg(required_unless_present = "inventory", value_name = "INPUT", value_hint = ValueHint::AnyPath)]
     pub(super) inputs: Vec<OsString>,
-    /// Fail only on what is not in this baseline; entries that occur no longer are reported
+    /// Fail only on what is not in this baseline
+    ///
+    /// Entries that occur no longer are reported.
     #[arg(long, value_name = "FILE")]
     pub(super) baseline: Option<PathBuf>,
     /// Write the findings of this run as a baseline, and judge against it
-    #[arg(long, value_name = "FILE", conflicts_with = "baseline")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "baseline",
+        hide_short_help = true
+    )]
     pub(super) write_baseline: Option<PathBuf>,
     /// Judge a saved inventory (`inspect --format json`) instead of inputs
     #[arg(long, value_name = "FILE", conflicts_with = "inputs")]
@@ -155,16 +162,16 @@ pub(super) struct Check {
     #[arg(long, value_enum, value_name = "LEVEL", default_value_t)]
     pub(super) fail_on: FailOn,
     /// The day on which waivers are judged, `2027-03-01`; today if not given
-    #[arg(long, value_name = "DATE")]
+    #[arg(long, value_name = "DATE", hide_short_help = true)]
     pub(super) today: Option<String>,
     /// List the kernels of each library for which a GPU finds no code; reads longer, and changes no verdict on
     /// what can be read
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(super) kernels: bool,
     /// The form of the report on standard output
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(super) format: CheckFormatArg,
-    /// Write a report to a file too, `sarif=report.sarif`; repeatable, for several in one run
+    /// Write a report to a file too, `sarif=report.sarif`; repeatable
     #[arg(long, value_name = "FORMAT=FILE")]
     pub(super) output: Vec<OutputFile>,
     /// Print a line for each package and target, and the result; no findings
@@ -222,12 +229,14 @@ pub(super) struct Inspect {
 #[derive(Debug, ClapArgs)]
 #[command(next_help_heading = "Details")]
 pub(super) struct Details {
-    /// Show more: `check` also remarks and waived findings, `inspect` also the megabytes of each architecture, both
-    /// every kernel of `--kernels`
+    /// Show more
+    ///
+    /// `check` also remarks, waived findings and what holds of each fatbin on each target, `inspect` also the
+    /// megabytes of each architecture, both every kernel of `--kernels`.
     #[arg(long, short)]
     pub(super) verbose: bool,
     /// List the files with device code that later layers of an image remove or replace: shipped and never used
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(super) wasted: bool,
 }
 

@@ -19,7 +19,7 @@ pub(in crate::cli) struct Diff {
     #[arg(long, value_enum, value_name = "LEVEL", default_value_t)]
     pub(in crate::cli) fail_on: FailOn,
     /// The day on which waivers are judged, `2027-03-01`; today if not given
-    #[arg(long, value_name = "DATE")]
+    #[arg(long, value_name = "DATE", hide_short_help = true)]
     pub(in crate::cli) today: Option<String>,
     /// The form of the report
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]

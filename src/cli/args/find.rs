@@ -17,7 +17,7 @@ pub(in crate::cli) struct Find {
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub(in crate::cli) most: u64,
     /// The day on which waivers are judged, `2027-03-01`; today if not given
-    #[arg(long, value_name = "DATE")]
+    #[arg(long, value_name = "DATE", hide_short_help = true)]
     pub(in crate::cli) today: Option<String>,
     /// The form of the report
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]

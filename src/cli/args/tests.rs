@@ -130,7 +130,7 @@ fn the_help_shows_the_default_of_every_limit() {
     let mut command = Args::command();
     for name in ["check", "inspect"] {
         let help = command.find_subcommand_mut(name).unwrap();
-        let help = help.render_help().to_string();
+        let help = help.render_long_help().to_string();
         // as wrapped for no terminal
         let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
         for default in ["1T", "300", "1000000", "64M", "6", "8G", "256M"] {
