@@ -63,7 +63,7 @@ pub fn write_check(
         CheckFormat::Github => github::write(checked, out),
         CheckFormat::Gitlab => gitlab::write(checked, out),
         CheckFormat::Html => html::write(checked, out),
-        CheckFormat::Human => human::write(checked.evaluation, options, out),
+        CheckFormat::Human => human::write(checked, options, out),
         CheckFormat::Json => {
             let json = document::to_json(checked.evaluation).map_err(io::Error::other)?;
             writeln!(out, "{json}")

@@ -14,6 +14,7 @@ mod cli_check;
 mod cli_conda;
 mod cli_diff;
 mod cli_explain;
+mod cli_export;
 mod cli_facts;
 #[cfg(feature = "registry")]
 mod cli_find;

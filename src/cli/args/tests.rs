@@ -140,7 +140,7 @@ fn the_help_shows_the_default_of_every_limit() {
     let mut command = Args::command();
     for name in ["check", "inspect"] {
         let help = command.find_subcommand_mut(name).unwrap();
-        let help = help.render_help().to_string();
+        let help = help.render_long_help().to_string();
         // as wrapped for no terminal
         let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
         for default in ["1T", "300", "1000000", "64M", "6", "8G", "256M"] {
@@ -148,5 +148,62 @@ fn the_help_shows_the_default_of_every_limit() {
             assert!(help.contains(&shown), "{name} lacks {shown}");
         }
         assert!(help.contains("at most 8"), "{name}");
+    }
+}
+
+/// Each command with the words that lead to it.
+fn every_command(command: &clap::Command, path: &str, into: &mut Vec<(String, clap::Command)>) {
+    into.push((path.to_owned(), command.clone()));
+    for below in command.get_subcommands() {
+        every_command(below, &format!("{path} {}", below.get_name()), into);
+    }
+}
+
+fn commands_of_the_program() -> Vec<(String, clap::Command)> {
+    let mut commands = Vec::new();
+    let program = <Args as clap::CommandFactory>::command();
+    every_command(&program, "smgate", &mut commands);
+    commands
+}
+
+#[test]
+fn every_command_has_examples_in_its_long_help_that_can_be_typed() {
+    let alone = [
+        "smgate cache dir",
+        "smgate cache size",
+        "smgate cache clear",
+    ];
+    for (path, command) in commands_of_the_program() {
+        if alone.contains(&path.as_str()) {
+            continue;
+        }
+        let text = command.get_after_long_help().map(ToString::to_string);
+        let text = text.unwrap_or_else(|| panic!("`{path} --help` has no examples"));
+        let (_, examples) = text.split_once("Examples:\n").unwrap();
+        let examples = examples.lines().map(str::trim_start);
+        let typed = examples.flat_map(|line| line.split(" | "));
+        let typed: Vec<&str> = typed.filter(|line| line.starts_with("smgate ")).collect();
+        assert!(typed.iter().any(|line| line.starts_with(&path)), "{path}");
+        for line in typed {
+            let words = line
+                .split(' ')
+                .take_while(|word| !["<", ">"].contains(word));
+            if let Err(error) = Args::try_parse_from(words) {
+                panic!("{path}: `{line}`: {error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_short_help_of_a_command_fits_a_screen_and_leaves_limits_out() {
+    for (path, command) in commands_of_the_program() {
+        let mut command = command.term_width(80);
+        let short = command.render_help().to_string();
+        assert!(short.lines().count() <= 50, "{path}:\n{short}");
+        assert!(!short.contains("Limits:"), "{path}");
+        for line in short.lines() {
+            assert!(line.chars().count() <= 80, "{path}: {line}");
+        }
     }
 }
