@@ -12,7 +12,7 @@ use crate::report::Checked;
 use crate::rule::Level;
 use crate::verdict::{Evaluation, Finding, Judged, Row, RowIndex, Verdict};
 
-use super::words::{Tally, judged_by, lines, subject};
+use super::words::{judged_by, lines, subject};
 
 /// Findings of a case.
 type Findings<'e> = Vec<&'e Finding>;
@@ -134,7 +134,11 @@ fn case(
         match failing.first() {
             Some(first) => {
                 status.set_type(first.code.id());
-                status.set_message(shown(&first.message));
+                let more = match failing.len() {
+                    1 => String::new(),
+                    count => format!(" (and {} more)", count - 1),
+                };
+                status.set_message(shown(&format!("{}{more}", first.message)));
                 status.set_description(text(&failing, evaluation));
             }
             // of the artifact as a whole, or of the machine that checks
@@ -160,12 +164,13 @@ fn case(
 
 /// All that findings say.
 fn text(findings: &[&Finding], evaluation: &Evaluation) -> String {
-    let tally = Tally::of(findings.iter().copied());
-    let mut text = vec![tally.words()];
+    let mut text: Vec<String> = Vec::new();
     for finding in findings {
         let line = finding.line.map(|line| format!(" (line {line})"));
         let about = subject(finding, evaluation).unwrap_or_default();
-        text.push(String::new());
+        if !text.is_empty() {
+            text.push(String::new());
+        }
         text.push(shown(&format!(
             "{} {} {about}{}",
             finding.level,

@@ -32,8 +32,12 @@ pub(in crate::report) fn write(checked: Checked<'_>, out: &mut dyn Write) -> io:
 
 fn text(checked: Checked<'_>, bytes_max: usize) -> String {
     let evaluation = checked.evaluation;
+    let only = match evaluation.artifacts.as_slice() {
+        [only] => format!("{}: ", code_span(&only.input)),
+        _ => String::new(),
+    };
     let mut text = format!(
-        "## {} smgate: {}\n\n{} ({})\n",
+        "## {} smgate: {}\n\n{only}{} ({})\n",
         symbol(evaluation.verdict),
         verdict(evaluation.verdict),
         Tally::of(&evaluation.findings).words(),
@@ -87,7 +91,11 @@ fn write_table(evaluation: &Evaluation, targets: &[&str], bytes_max: usize, text
     for (index, artifact) in evaluation.artifacts.iter().enumerate() {
         let rows = evaluation.matrix.iter();
         let rows: Vec<&Row> = rows.filter(|row| row.artifact == index).collect();
-        let input = code_cell(&artifact.input);
+        // of one it is said above
+        let input = match evaluation.artifacts.len() {
+            1 => String::new(),
+            _ => format!(" {} |", code_cell(&artifact.input)),
+        };
         if rows.is_empty() {
             let cells = targets.iter().map(|_| Some(artifact.verdict));
             lines.push(line(&input, "", &[], cells));
@@ -117,7 +125,11 @@ fn write_table(evaluation: &Evaluation, targets: &[&str], bytes_max: usize, text
             .iter()
             .map(|target| format!(" {} |", code_cell(target)))
             .collect();
-        text.push_str(&format!("\n| Input | Package |{names}\n| --- | --- |"));
+        let (input, line) = match evaluation.artifacts.len() {
+            1 => ("", ""),
+            _ => (" Input |", " --- |"),
+        };
+        text.push_str(&format!("\n|{input} Package |{names}\n|{line} --- |"));
         text.push_str(&" --- |".repeat(targets.len()));
         text.push('\n');
     }
@@ -160,7 +172,7 @@ fn line(
     cells: impl Iterator<Item = Option<Verdict>>,
 ) -> Line {
     let mut worst = Verdict::Pass;
-    let mut text = format!("| {input} | {package} |");
+    let mut text = format!("|{input} {package} |");
     for verdict in cells {
         match verdict {
             Some(verdict) => {

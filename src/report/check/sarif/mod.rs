@@ -249,18 +249,23 @@ fn suppressions(finding: &Finding) -> Vec<Suppression> {
 /// The full name of what a finding is about: `app.whl › lib/a.so`; nothing of the policy.
 fn about(finding: &Finding, evaluation: &Evaluation) -> Option<String> {
     let artifact = evaluation.artifacts.get(finding.artifact?)?;
-    Some(match &finding.library {
-        Some(library) => format!("{} › {library}", artifact.input),
-        None => artifact.input.clone(),
-    })
+    let package = finding.package.as_ref();
+    // its file is its name already
+    let package = package.filter(|_| artifact.package.is_none());
+    let parts = [
+        Some(artifact.input.clone()),
+        package.map(ToString::to_string),
+        finding.library.clone(),
+    ];
+    Some(parts.into_iter().flatten().collect::<Vec<_>>().join(" › "))
 }
 
 fn logical(name: &str) -> LogicalLocation {
-    let last = name.rsplit(" › ").next().unwrap_or(name);
+    let last = name.rsplit_once(" › ").map(|(_, last)| last);
     LogicalLocation {
-        name: shown(last),
+        name: shown(last.unwrap_or(name)),
         fully_qualified_name: shown(name),
-        kind: "member",
+        kind: last.map(|_| "module"),
     }
 }
 

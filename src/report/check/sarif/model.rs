@@ -156,7 +156,8 @@ pub(super) struct Region {
 pub(super) struct LogicalLocation {
     pub(super) name: String,
     pub(super) fully_qualified_name: String,
-    pub(super) kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) kind: Option<&'static str>,
 }
 
 #[derive(Debug, Serialize)]
