@@ -44,11 +44,12 @@ pub(in crate::report) fn write(checked: Checked<'_>, out: &mut dyn Write) -> io:
         let mut suite = TestSuite::new(shown(&artifact.input));
         let rows = evaluation.matrix.iter().zip(&of_rows);
         let rows: Vec<_> = rows.filter(|(row, _)| row.artifact == at).collect();
-        let whole = of_artifacts.get(at).map(Vec::as_slice).unwrap_or_default();
+        let whole = of_artifacts.get(at).into_iter().flatten();
+        let whole: Findings<'_> = whole.copied().filter(is_shown).collect();
         if rows.is_empty() || !whole.is_empty() {
             suite.add_test_case(case_of_artifact(
                 artifact,
-                whole,
+                &whole,
                 rows.is_empty(),
                 evaluation,
             ));
@@ -103,6 +104,11 @@ fn case_of_artifact(
     case(name, &artifact.input, verdict, findings, evaluation)
 }
 
+/// Remarks are not for CI.
+fn is_shown(finding: &&Finding) -> bool {
+    finding.level > Level::Allow
+}
+
 fn worst(findings: &[&Finding], evaluation: &Evaluation) -> Verdict {
     let counted = findings.iter().filter(|finding| finding.counts());
     counted
@@ -152,10 +158,7 @@ fn case(
     }
     let mut case = TestCase::new(shown(name), status);
     case.set_classname(shown(class));
-    let other: Findings<'_> = other
-        .into_iter()
-        .filter(|finding| finding.level > Level::Allow)
-        .collect();
+    let other: Findings<'_> = other.into_iter().filter(is_shown).collect();
     if !other.is_empty() {
         case.set_system_out(text(&other, evaluation));
     }
@@ -167,14 +170,15 @@ fn text(findings: &[&Finding], evaluation: &Evaluation) -> String {
     let mut text: Vec<String> = Vec::new();
     for finding in findings {
         let line = finding.line.map(|line| format!(" (line {line})"));
-        let about = subject(finding, evaluation).unwrap_or_default();
+        let about = subject(finding, evaluation).map(|about| format!(" {about}"));
         if !text.is_empty() {
             text.push(String::new());
         }
         text.push(shown(&format!(
-            "{} {} {about}{}",
+            "{} {}{}{}",
             finding.level,
             finding.code,
+            about.unwrap_or_default(),
             line.unwrap_or_default()
         )));
         text.extend(lines(finding).iter().map(|line| shown(line)));

@@ -54,6 +54,9 @@ fn text(checked: Checked<'_>, bytes_max: usize) -> String {
     let budget = bytes_max.saturating_sub(TAIL_BYTES);
     write_findings(evaluation, budget, &mut text);
     write_waived(evaluation, budget, &mut text);
+    if !evaluation.findings.is_empty() {
+        text.push_str("\n`smgate explain RULE` says more of a rule, such as `no-kernel-image`.\n");
+    }
     text.push_str(&format!(
         "\n{}\n",
         in_markdown(&evaluation.tables.to_string())
@@ -261,10 +264,7 @@ fn folded(group: &Group<'_>, evaluation: &Evaluation) -> String {
         let step = in_markdown(&step.next_step);
         text.push_str(&format!("\n**Next{of}:** {step}\n"));
     }
-    text.push_str(&format!(
-        "\n`smgate explain {}` says more\n\n</details>\n",
-        finding.code
-    ));
+    text.push_str("\n</details>\n");
     text
 }
 

@@ -83,6 +83,7 @@ fn run(checked: Checked<'_>, results_max: usize) -> Run {
         tool: Tool {
             driver: Driver {
                 name: "smgate",
+                version: env!("CARGO_PKG_VERSION"),
                 semantic_version: env!("CARGO_PKG_VERSION"),
                 information_uri: Some(env!("CARGO_PKG_REPOSITORY")).filter(|uri| !uri.is_empty()),
                 rules: codes.iter().map(|code| rules::rule(*code)).collect(),
@@ -290,4 +291,51 @@ fn text(text: &str) -> Message {
 /// Text that makes no link: SARIF has some in plain messages.
 fn shown(text: &str) -> String {
     visible(text).replace("](", "] (")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::check::tests::Case;
+    use crate::rule::Level;
+
+    #[test]
+    fn what_does_not_fit_is_of_the_least_weight_and_is_counted() {
+        let mut case = Case::new();
+        let of = |case: &Case, level: Level| {
+            let found = case.evaluation.findings.iter();
+            found.filter(|one| one.level == level).count()
+        };
+        let denied = of(&case, Level::Deny);
+        let first = case.evaluation.findings[0].clone();
+        for _ in 0..20 {
+            let mut remark = first.clone();
+            remark.level = Level::Allow;
+            case.evaluation.findings.insert(0, remark);
+        }
+        let all = case.evaluation.findings.len();
+        let run = run(case.checked(), 3);
+        assert_eq!(run.results.len(), 3);
+        assert!(denied >= 1);
+        let shown = run
+            .results
+            .iter()
+            .filter(|one| one.properties.level == "deny");
+        assert_eq!(shown.count(), denied.min(3));
+        let notifications = &run.invocations[0].tool_execution_notifications;
+        let said = &notifications.last().unwrap().message.text;
+        assert!(
+            said.starts_with(&format!(
+                "{} findings are not in this report, which holds 3: ",
+                all - 3
+            )),
+            "{said}"
+        );
+        assert!(said.contains("20 remarks"), "{said}");
+    }
+
+    #[test]
+    fn text_makes_no_link_of_sarif() {
+        assert_eq!(shown("[a](https://x.example)"), "[a] (https://x.example)");
+    }
 }

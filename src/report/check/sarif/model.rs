@@ -42,6 +42,7 @@ pub(super) struct Tool {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Driver {
     pub(super) name: &'static str,
+    pub(super) version: &'static str,
     pub(super) semantic_version: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) information_uri: Option<&'static str>,
