@@ -145,9 +145,11 @@ pub(crate) fn assert_valid(schema: &Value, document: &Value) {
 /// The same for the schemas of others, formats of texts too.
 pub(crate) fn assert_of_draft_7(schema: &Value, document: &Value) {
     let mut schema = schema.clone();
-    // in that of SARIF, of a field that we do not write, it is no regular expression
-    if let Some(language) = schema.pointer_mut("/definitions/run/properties/language") {
-        language.as_object_mut().unwrap().remove("pattern");
+    // in that of SARIF, of fields that we do not write, it is no regular expression
+    for definition in schema["definitions"].as_object_mut().into_iter().flatten() {
+        if let Some(language) = definition.1.pointer_mut("/properties/language") {
+            language.as_object_mut().unwrap().remove("pattern");
+        }
     }
     let validator = jsonschema::draft7::options()
         .should_validate_formats(true)

@@ -205,14 +205,17 @@ fn write_findings(evaluation: &Evaluation, budget: usize, text: &mut String) {
         .map(|group| (folded(group, evaluation), item(group.first, evaluation)));
     let forms: Vec<(String, String)> = forms.collect();
     let room = budget.saturating_sub(text.len());
-    let mut used: usize = forms.iter().map(|(_, line)| line.len()).sum();
+    // as many as leave room for a line of each of the others, and half of the room where those have none
+    let mut all: usize = forms.iter().map(|(_, line)| line.len()).sum();
+    let mut used = 0;
     let mut whole = 0;
     for (folded, line) in &forms {
-        let more = used - line.len() + folded.len();
-        if more > room {
+        all = all - line.len() + folded.len();
+        used += folded.len();
+        if all > room && used > room / 2 {
             break;
         }
-        (used, whole) = (more, whole + 1);
+        whole += 1;
     }
     let (folded, lines) = forms.split_at(whole);
     for (folded, _) in folded {
