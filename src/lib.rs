@@ -2,7 +2,7 @@
 //!
 //! Reads device code out of Python wheels, libraries and directory trees, without installing, importing or
 //! running anything, and judges it against a policy of GPUs and drivers. The program is a thin layer over this
-//! library; what it prints is described in the README.
+//! library; what it prints is described in the README and in `docs/`.
 //!
 //! # Three verbs
 //!
@@ -71,8 +71,54 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Below these, [`device::Scanner`] finds device code in bytes from anywhere, and [`archive::Zip`] reads a zip
-//! archive as installers see it. What fails for good is an [`Error`]; what could not be read is a [`Problem`]
+//! # Levels below
+//!
+//! [`device::Scanner`] finds device code in bytes from anywhere, fed in order and in pieces of any size:
+//!
+//! ```
+//! use smgate::device::Scanner;
+//!
+//! let bytes = std::fs::read("testdata/cuda/cubin_135_sm_90a.cubin")?;
+//! let mut scanner = Scanner::new(Some(bytes.len() as u64));
+//! for piece in bytes.chunks(4096) {
+//!     scanner.feed(piece);
+//! }
+//! let mut scanned = scanner.finish();
+//! // the headers of the host file may need bytes that were not kept: they are given again
+//! let missing = scanned.missing();
+//! for range in missing {
+//!     scanned.fill(range.start, &bytes[range.start as usize..range.end as usize]);
+//! }
+//! let report = scanned.report();
+//! assert_eq!(report.classes[0].images[0].key.target_name().as_deref(), Some("sm_90a"));
+//! assert!(report.problems.is_empty());
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! [`archive::Zip`] reads a zip archive as installers see it:
+//!
+//! ```
+//! use std::path::Path;
+//!
+//! use smgate::Locator;
+//! use smgate::archive::{SharedBytes, Zip};
+//! use smgate::limits::{Budget, Limits};
+//!
+//! let path = "testdata/demo/smgate_demo-1.0-py3-none-manylinux_2_28_x86_64.whl";
+//! let limits = Limits::default();
+//! let bytes = SharedBytes::open(Path::new(path))?;
+//! let opened = Zip::open(bytes, &Locator::root(0, path), &limits).map_err(|problem| problem.detail)?;
+//! assert!(opened.problems.is_empty());
+//! let budget = Budget::new(limits);
+//! for (index, member) in opened.zip.members().iter().enumerate() {
+//!     // size and checksum are verified where the member ends
+//!     let unpacked = std::io::copy(&mut opened.zip.reader(index, &budget)?, &mut std::io::sink())?;
+//!     assert_eq!(unpacked, member.size);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! What fails for good is an [`Error`]; what could not be read is a [`Problem`]
 //! among the results, and never silent. From async code, call through a thread for blocking work.
 //!
 //! # Layers
@@ -138,7 +184,7 @@ pub use error::{Error, ErrorKind};
 pub use locator::{Locator, MemberName, Step};
 pub use problem::{Extent, Problem, ProblemKind};
 
-/// The code of the README compiles.
+/// The code of the page for users of the library compiles.
 #[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-pub struct Readme;
+#[doc = include_str!("../docs/library.md")]
+pub struct LibraryPage;

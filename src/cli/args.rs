@@ -5,11 +5,12 @@ mod diff;
 mod find;
 mod fleet;
 mod install;
+mod shell;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum, ValueHint};
 
 use self::install::Install;
 use super::bytes::Bytes;
@@ -24,6 +25,7 @@ pub(super) use check_format::{CheckFormatArg, OutputFile};
 pub(super) use diff::Diff;
 pub(super) use find::Find;
 pub(super) use fleet::Fleet;
+pub(super) use shell::{Completions, Man};
 
 /// Will the CUDA code in this wheel, library or environment run on the GPUs and drivers it is going to?
 #[derive(Debug, Parser)]
@@ -82,6 +84,10 @@ pub(super) enum Command {
     Host(Host),
     /// Show or clear what is kept between runs: what was found in the files that lock files name
     Cache(Cache),
+    /// Print what makes a shell complete commands, options and their values
+    Completions(Completions),
+    /// Print a page of the manual, or write all of them
+    Man(Man),
 }
 
 /// Show or clear what is kept between runs
@@ -124,7 +130,7 @@ pub(super) struct Check {
     /// Wheels, libraries, directories (a venv, site-packages), images (a layout, an archive, `-` for `docker save`);
     /// `wheel:`, `file:`, `dir:`, `oci-dir:`, `oci-archive:` or `docker-archive:` says what it is; `https://…` is a
     /// file on a server, `registry:IMAGE`, `docker:IMAGE` and `podman:IMAGE` are images elsewhere
-    #[arg(required_unless_present = "inventory", value_name = "INPUT")]
+    #[arg(required_unless_present = "inventory", value_name = "INPUT", value_hint = ValueHint::AnyPath)]
     pub(super) inputs: Vec<OsString>,
     #[command(flatten)]
     pub(super) fleet: Fleet,
@@ -177,7 +183,7 @@ pub(super) struct Inspect {
     /// Wheels, libraries, directories (a venv, site-packages), images (a layout, an archive, `-` for `docker save`);
     /// `wheel:`, `file:`, `dir:`, `oci-dir:`, `oci-archive:` or `docker-archive:` says what it is; `https://…` is a
     /// file on a server, `registry:IMAGE`, `docker:IMAGE` and `podman:IMAGE` are images elsewhere
-    #[arg(required = true, value_name = "INPUT")]
+    #[arg(required = true, value_name = "INPUT", value_hint = ValueHint::AnyPath)]
     pub(super) inputs: Vec<OsString>,
     /// The platform of images that are there for several: `linux/amd64`, `linux/arm64/v8`; all of them if not given
     #[arg(long)]
@@ -343,7 +349,7 @@ pub(super) struct PolicyInit {
 #[derive(Debug, ClapArgs)]
 pub(super) struct PolicyShow {
     /// A policy file, or `preset:NAME`; without it, `smgate.yaml` found upwards from here
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) file: Option<String>,
     /// The form of the output
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
@@ -366,7 +372,7 @@ pub(super) enum ShowFormat {
 #[derive(Debug, ClapArgs)]
 pub(super) struct PolicyLint {
     /// Policy files, or `preset:NAME`; without any, `smgate.yaml` found upwards from here
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) files: Vec<String>,
     /// The day on which waivers are judged, `2027-03-01`; today if not given
     #[arg(long, value_name = "DATE")]

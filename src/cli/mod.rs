@@ -94,6 +94,8 @@ fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         Command::Policy(args) => commands::policy::run(args, tables, output),
         Command::Host(args) => commands::host::run(args, tables, output),
         Command::Cache(args) => commands::cache::run(args, output),
+        Command::Completions(args) => commands::shell::completions(args, output),
+        Command::Man(args) => commands::shell::man(args, output),
     }
 }
 

@@ -3,7 +3,7 @@
 //! Text becomes a tree of spelled values (`yaml`), the tree becomes what the file says (`validate`), files
 //! become a valid [`Policy`] or a list of every mistake ([`Diagnostics`]). A policy can be checked without an
 //! artifact: nothing here knows packages, device code or verdicts, does I/O or looks at the clock. The schema
-//! is the one of the README, version 1.
+//! is the one of `docs/policy.md`, version 1.
 
 mod command_line;
 mod date;

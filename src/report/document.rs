@@ -8,12 +8,15 @@ use crate::escape::in_json;
 use crate::tables::Origin;
 use crate::verdict::{Evaluation, Finding, Judged, MissingKernels, OnGpu, Row, Runs};
 
+use super::counts::Counts;
+
 const SCHEMA: &str = "smgate/check/1";
 
 #[derive(Debug, Serialize)]
 struct Document<'e> {
     schema: &'static str,
     verdict: &'static str,
+    counts: Counts,
     policy: &'e str,
     tables: &'e Origin,
     artifacts: Vec<ArtifactForm<'e>>,
@@ -147,6 +150,7 @@ pub(super) fn to_json(evaluation: &Evaluation) -> serde_json::Result<String> {
     let json = serde_json::to_string_pretty(&Document {
         schema: SCHEMA,
         verdict: evaluation.verdict.id(),
+        counts: Counts::of(evaluation),
         policy: &evaluation.policy,
         tables: &evaluation.tables,
         artifacts: evaluation.artifacts.iter().map(artifact_form).collect(),

@@ -6,6 +6,7 @@ use crate::rule::{Code, Level};
 use crate::verdict::{Evaluation, Finding, FromLayer, Judged, Row, Verdict};
 
 use super::beside::Beside;
+use super::counts::Counts;
 use super::group::{Group, gather};
 use super::hidden;
 use super::kernels;
@@ -261,14 +262,13 @@ fn write_summary(
     options: HumanOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let count = |wanted: fn(&Finding) -> bool| {
-        let found = evaluation.findings.iter().filter(|finding| wanted(finding));
-        found.count() as u64
-    };
-    let denied = count(|finding| finding.level == Level::Deny && finding.counts());
-    let warned = count(|finding| finding.level == Level::Warn && finding.counts());
-    let allowed = count(|finding| finding.level == Level::Allow && finding.counts());
-    let waived = count(|finding| !finding.counts());
+    let Counts {
+        denied,
+        warnings: warned,
+        remarks: allowed,
+        waived,
+        ..
+    } = Counts::of(evaluation);
     writeln!(out)?;
     write!(out, "{}: ", styles.verdict(evaluation.verdict))?;
     write!(

@@ -6,6 +6,7 @@
 mod beside;
 mod check;
 mod checked;
+mod counts;
 mod diff;
 mod document;
 mod facts;

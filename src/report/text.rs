@@ -63,6 +63,9 @@ pub(super) fn write_looked_at<'a>(
         left_out = left_out.saturating_add(look.seen.left_out);
         fetched.extend(look.fetched);
     }
+    if files == 0 && left_out == 0 && problems == 0 {
+        return writeln!(out, "Looked at no file");
+    }
     write!(
         out,
         "Looked at {}: {with_code} with device code, ",

@@ -222,7 +222,30 @@ struct Row {
     compiles_at_run_time: bool,
     minimum_driver: Option<String>,
     minimum_driver_reason: Option<String>,
+    runs: Option<String>,
+    gpus: Vec<OnGpu>,
     notes: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "that it deserialises is the test")]
+struct OnGpu {
+    gpu: String,
+    compute_capability: String,
+    runs: Option<String>,
+    libraries: Vec<LibraryOnGpu>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "that it deserialises is the test")]
+struct LibraryOnGpu {
+    library: String,
+    runs: String,
+    fatbins: u64,
+    covered: u64,
+    jit: u64,
 }
 
 #[derive(Debug, Deserialize)]

@@ -292,3 +292,39 @@ fn arguments_in_errors_about_them_are_shown_and_never_obeyed() {
     plain.extend(["--color", "always"]);
     assert_eq!(place.run(&plain).status, 2);
 }
+
+#[test]
+fn several_reports_are_written_in_one_run() {
+    let place = Place::new();
+    let input = simple("ampere", &[("sm_80", 1)]).write(&place);
+    let target = ["--target", "H100", "--driver", "R580"];
+    let outputs = ["--output", "json=a.json", "--output", "human=b.txt"];
+    let run = place.run(&[&["check", &input], &target[..], &outputs[..]].concat());
+    assert_eq!(run.status, 1);
+    let json = place.run(&[&["check", &input, "--format", "json"], &target[..]].concat());
+    let written = |name| std::fs::read_to_string(place.path().join(name)).unwrap();
+    assert_eq!(written("a.json"), json.stdout);
+    assert_eq!(written("b.txt"), run.stdout);
+}
+
+#[test]
+fn a_report_without_a_place_is_told_before_anything_is_read() {
+    let place = Place::new();
+    let target = ["--target", "H100", "--driver", "R580"];
+    for (outputs, said) in [
+        (
+            &["--output", "json=no/a.json"][..],
+            "its directory is not there",
+        ),
+        (&["--output", "json=."][..], "that is a directory"),
+        (
+            &["--output", "json=a", "--output", "human=a"][..],
+            "two reports are to go to `a`",
+        ),
+    ] {
+        let run = place.run(&[&["check", "absent.whl"], &target[..], outputs].concat());
+        assert_eq!(run.status, 2);
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+        assert!(!run.stderr.contains("absent.whl"), "{}", run.stderr);
+    }
+}

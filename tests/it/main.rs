@@ -29,6 +29,7 @@ mod cli_output;
 mod cli_policy;
 mod cli_policy_parts;
 mod cli_report;
+mod cli_shell;
 #[cfg(unix)]
 mod closure;
 mod daemon;
@@ -48,6 +49,7 @@ mod kernels;
 mod layers;
 mod oracle;
 mod oracle_blind;
+mod packaging;
 mod recipe;
 #[cfg(feature = "registry")]
 mod registry;

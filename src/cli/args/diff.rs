@@ -14,10 +14,10 @@ pub(super) const EXIT_HELP: &str = "Exit status: 0 nothing got worse, 1 a target
 #[derive(Debug, ClapArgs)]
 pub(in crate::cli) struct Diff {
     /// What there was: any input of `check`, or a file that `inspect --format json` wrote
-    #[arg(value_name = "BEFORE")]
+    #[arg(value_name = "BEFORE", value_hint = clap::ValueHint::AnyPath)]
     pub(in crate::cli) before: OsString,
     /// What there will be
-    #[arg(value_name = "AFTER")]
+    #[arg(value_name = "AFTER", value_hint = clap::ValueHint::AnyPath)]
     pub(in crate::cli) after: OsString,
     #[command(flatten)]
     pub(in crate::cli) fleet: Fleet,

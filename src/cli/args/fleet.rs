@@ -7,7 +7,7 @@ use super::Install;
 #[derive(Debug, ClapArgs)]
 pub(in crate::cli) struct Fleet {
     /// The policy: a file, or `preset:NAME`; without it, `smgate.yaml` found upwards from here
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub(in crate::cli) policy: Option<String>,
     /// A target by hand instead of a policy: a GPU (`H100`), a compute capability (`9.0`), a PCI id (`10de:2330`),
     /// an instance type (`aws:p5.48xlarge`), or `host`, this machine; repeatable

@@ -11,6 +11,7 @@ pub(super) mod host;
 pub(super) mod inspect;
 mod pasted;
 pub(super) mod policy;
+pub(super) mod shell;
 
 use std::ffi::OsString;
 use std::io::Write as _;

@@ -7,13 +7,14 @@ use std::io::{self, Write};
 
 use crate::escape::{in_command, in_command_property, visible};
 use crate::report::Checked;
+use crate::report::counts::Tally;
 use crate::report::group::{Group, name};
 use crate::report::text::plural;
 use crate::rule::Level;
 use crate::verdict::{Evaluation, Verdict};
 
 use super::place::Places;
-use super::words::{Tally, evidence, groups, judged_by, subject, verdict};
+use super::words::{evidence, groups, judged_by, subject, verdict};
 
 /// The annotations of a kind that a step gets.
 const ANNOTATIONS_MAX: usize = 10;

@@ -9,12 +9,13 @@ use std::io::{self, Write};
 
 use crate::escape::{code_cell, code_span, in_markdown, summary_line};
 use crate::report::Checked;
+use crate::report::counts::Tally;
 use crate::report::group::{Group, name};
 use crate::report::text::{listed, plural};
 use crate::rule::Level;
 use crate::verdict::{Evaluation, Finding, Row, Verdict};
 
-use super::words::{Tally, evidence, groups, judged_by, ranked, subject, verdict, waived};
+use super::words::{evidence, groups, judged_by, ranked, subject, verdict, waived};
 
 /// Bytes of a report; characters are fewer.
 const BYTES_MAX: usize = 65_000;

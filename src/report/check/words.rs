@@ -4,49 +4,8 @@ use std::cmp::Reverse;
 
 use crate::report::group::{Group, gather};
 use crate::report::human::layer_line;
-use crate::report::text::plural;
 use crate::rule::{Code, Level};
 use crate::verdict::{Evaluation, Finding, Verdict};
-
-/// How many findings there are of each weight.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Tally {
-    pub(super) denied: u64,
-    pub(super) incomplete: u64,
-    pub(super) warned: u64,
-    pub(super) allowed: u64,
-    pub(super) waived: u64,
-}
-
-impl Tally {
-    pub(super) fn of<'f>(findings: impl IntoIterator<Item = &'f Finding>) -> Self {
-        let mut tally = Self::default();
-        for finding in findings {
-            *match (finding.counts(), finding.level) {
-                (false, _) => &mut tally.waived,
-                (true, Level::Deny) => &mut tally.denied,
-                (true, Level::Incomplete) => &mut tally.incomplete,
-                (true, Level::Warn) => &mut tally.warned,
-                (true, Level::Allow) => &mut tally.allowed,
-            } += 1;
-        }
-        tally
-    }
-
-    /// `3 denied findings, 1 not read, 2 warnings, 1 waived`; what there is none of is left out, but for the first.
-    pub(super) fn words(self) -> String {
-        let mut words = vec![plural(self.denied, "denied finding")];
-        let more = [
-            (self.incomplete, format!("{} not read", self.incomplete)),
-            (self.warned, plural(self.warned, "warning")),
-            (self.waived, format!("{} waived", self.waived)),
-            (self.allowed, plural(self.allowed, "remark")),
-        ];
-        let more = more.into_iter().filter(|(count, _)| *count > 0);
-        words.extend(more.map(|(_, words)| words));
-        words.join(", ")
-    }
-}
 
 /// The findings of an evaluation with their place in it, those first that weigh most; else in the order of reports.
 pub(super) fn ranked(evaluation: &Evaluation) -> Vec<(usize, &Finding)> {

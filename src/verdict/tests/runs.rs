@@ -18,7 +18,7 @@ fn a_gpu_gets_what_the_library_gives_that_gives_least() {
             Some(Runs::Native),
         ),
         (
-            one("sm_80 ptx_80@8.0", 4),
+            one("sm_80 compute_80@8.0", 4),
             "9.0",
             "580.65.06",
             Some(Runs::Jit),
@@ -26,7 +26,7 @@ fn a_gpu_gets_what_the_library_gives_that_gives_least() {
         (one("sm_80 sm_86", 4), "9.0", "580.65.06", Some(Runs::None)),
         // PTX ISA 8.8 is of CUDA 12.9, R575
         (
-            one("sm_80 ptx_90@8.8", 4),
+            one("sm_80 compute_90@8.8", 4),
             "9.0",
             "550.54.15",
             Some(Runs::Blocked),
@@ -53,9 +53,9 @@ fn a_gpu_gets_what_the_library_gives_that_gives_least() {
         (vec![], "9.0", "580.65.06", None),
     ];
     for (libraries, cc, driver, expected) in rows {
-        let mut input = wheel();
-        for lib in libraries {
-            input = input.lib(lib);
+        let mut input = wheel("pkg", "1.0");
+        for library in libraries {
+            input = input.with(library);
         }
         let evaluation = check(&input, &on(cc, driver));
         let row = &evaluation.matrix[0];
@@ -67,8 +67,11 @@ fn a_gpu_gets_what_the_library_gives_that_gives_least() {
 fn each_gpu_of_a_target_has_its_own_figures() {
     let library = lib("pkg/_C.so")
         .fatbin("sm_80 sm_90", 3)
-        .fatbin("sm_80 ptx_80@8.0", 1);
-    let evaluation = check(&wheel().lib(library), &on("8.0, 9.0", "580.65.06"));
+        .fatbin("sm_80 compute_86@8.0", 1);
+    let evaluation = check(
+        &wheel("pkg", "1.0").with(library),
+        &on("8.0, 9.0", "580.65.06"),
+    );
     let figures = evaluation.matrix[0].gpus.iter().map(|on| {
         let [one] = &on.libraries[..] else {
             panic!("one library expected: {on:#?}")
@@ -99,7 +102,7 @@ fn states_of_fatbins_add_up_to_the_figures() {
     let library = lib("pkg/_C.so")
         .fatbin("sm_80 sm_90", 3)
         .fatbin("sm_80 sm_86", 2);
-    let inventory = wheel().lib(library).inventory();
+    let inventory = wheel("pkg", "1.0").with(library).inventory();
     let tables = Tables::builtin();
     let policy = Policy::for_targets(&["9.0"], Some("580.65.06"), None, tables).unwrap();
     let target = &policy.targets[0];

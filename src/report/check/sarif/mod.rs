@@ -13,13 +13,14 @@ use std::io::{self, Write};
 
 use crate::escape::{in_json, visible};
 use crate::report::Checked;
+use crate::report::counts::Tally;
 use crate::report::text::plural;
 use crate::rule::Code;
 use crate::verdict::{Evaluation, Finding, Verdict};
 
 use super::key::keys;
 use super::place::{FilePlace, Places};
-use super::words::{Tally, judged_by, lines, ranked, subject, waived};
+use super::words::{judged_by, lines, ranked, subject, waived};
 use model::{
     Artifact, ArtifactLocation, Base, Descriptor, Driver, Invocation, Location, Log,
     LogicalLocation, Message, Notification, PhysicalLocation, Region, ResultProperties, Run,

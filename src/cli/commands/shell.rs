@@ -1,0 +1,97 @@
+//! `smgate completions` and `smgate man`: both are made of the arguments themselves, so that neither can differ.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+
+use clap::{Command, CommandFactory as _};
+use clap_mangen::Man as Page;
+
+use crate::cli::args::{Args, Completions, Man};
+use crate::cli::{Exit, Failure, Output};
+use crate::escape::visible;
+use crate::{Error, ErrorKind};
+
+pub(in crate::cli) fn completions(args: &Completions, output: &Output) -> Result<Exit, Failure> {
+    let mut command = Args::command();
+    let name = command.get_name().to_owned();
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut command, name, &mut script);
+    output.stdout().write_all(&script)?;
+    Ok(Exit::Pass)
+}
+
+pub(in crate::cli) fn man(args: &Man, output: &Output) -> Result<Exit, Failure> {
+    let mut root = Args::command().disable_help_subcommand(true);
+    // gives each command the name that its page has
+    root.build();
+    if let Some(dir) = &args.dir {
+        fs::create_dir_all(dir).map_err(|error| cannot_write(dir, error))?;
+        let mut names = Vec::new();
+        write_all(&root, dir, &mut names)?;
+        let mut stdout = output.stdout();
+        for name in names {
+            writeln!(stdout, "{name}")?;
+        }
+        return Ok(Exit::Pass);
+    }
+    let mut command = &root;
+    for word in &args.command {
+        command = command
+            .find_subcommand(word)
+            .ok_or_else(|| no_page(command, word))?;
+    }
+    output.stdout().write_all(&rendered(&page(command))?)?;
+    Ok(Exit::Pass)
+}
+
+/// Writes the pages of a command and of those below it, and lists their names.
+fn write_all(command: &Command, dir: &Path, names: &mut Vec<String>) -> Result<(), Failure> {
+    let page = page(command);
+    let name = page.get_filename();
+    let path = dir.join(&name);
+    fs::write(&path, rendered(&page)?).map_err(|error| cannot_write(&path, error))?;
+    names.push(name);
+    for below in command.get_subcommands() {
+        write_all(below, dir, names)?;
+    }
+    Ok(())
+}
+
+fn page(command: &Command) -> Page {
+    let source = concat!("smgate ", env!("CARGO_PKG_VERSION"));
+    Page::new(command.clone())
+        .source(source)
+        .manual("Manual of smgate")
+}
+
+fn rendered(page: &Page) -> Result<Vec<u8>, Failure> {
+    let mut text = Vec::new();
+    page.render(&mut text)?;
+    Ok(text)
+}
+
+fn no_page(above: &Command, word: &str) -> Error {
+    let names: Vec<String> = above
+        .get_subcommands()
+        .map(|command| format!("`{}`", command.get_name()))
+        .collect();
+    let name = above.get_bin_name().unwrap_or_else(|| above.get_name());
+    let error = Error::new(
+        ErrorKind::Usage,
+        format!("`{name}` has no command `{}`", visible(word)),
+    );
+    if names.is_empty() {
+        error
+    } else {
+        error.with_hint(format!("it has {}", names.join(", ")))
+    }
+}
+
+fn cannot_write(path: &Path, error: std::io::Error) -> Error {
+    let message = format!(
+        "`{}` could not be written",
+        visible(&path.display().to_string())
+    );
+    Error::new(ErrorKind::Output, message).with_source(error)
+}
