@@ -217,6 +217,11 @@ fn assert_markdown(text: &str, columns: usize, rows: usize) -> Result<(), TestCa
         }
     }
     prop_assert_eq!((lines, cells), (rows, columns * (rows + 1)), "{}", text);
+    // nobody is called by code
+    let mut parts = html.split("<code>");
+    let first = parts.next().unwrap().to_owned();
+    let rest = parts.map(|part| part.split_once("</code>").map_or(part, |(_, rest)| rest));
+    let outside = rest.fold(first, |all, part| all + part);
     let ours = ["details", "summary", "code"];
     for tag in ours
         .map(|name| [format!("<{name}>"), format!("</{name}>")])
@@ -225,7 +230,7 @@ fn assert_markdown(text: &str, columns: usize, rows: usize) -> Result<(), TestCa
         html = html.replace(&tag, "");
     }
     prop_assert!(!html.contains('<'), "{}", html);
-    let apart = html.replace("&#8203;", "\u{200b}");
+    let apart = outside.replace("&#8203;", "\u{200b}");
     for part in [plain, apart] {
         for wrong in ["@m", "@b", "#1", "://", "www."] {
             prop_assert!(!part.contains(wrong), "{} in {}", wrong, text);
