@@ -146,7 +146,8 @@ pub(crate) fn assert_valid(schema: &Value, document: &Value) {
 pub(crate) fn assert_of_draft_7(schema: &Value, document: &Value) {
     let mut schema = schema.clone();
     // in that of SARIF, of fields that we do not write, it is no regular expression
-    for definition in schema["definitions"].as_object_mut().into_iter().flatten() {
+    let definitions = schema.get_mut("definitions").and_then(Value::as_object_mut);
+    for definition in definitions.into_iter().flatten() {
         if let Some(language) = definition.1.pointer_mut("/properties/language") {
             language.as_object_mut().unwrap().remove("pattern");
         }

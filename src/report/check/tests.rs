@@ -265,7 +265,7 @@ fn assert_junit(text: &str) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn foreign_text_stays_text(texts in prop::collection::vec(text(), 1..40)) {
