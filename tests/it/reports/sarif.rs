@@ -119,7 +119,7 @@ fn every_result_is_at_a_file_that_is_there() {
     let of_image = |result: &Value| {
         let logical = &result["locations"][0]["logicalLocations"][0];
         let name = logical["fullyQualifiedName"].as_str().unwrap_or_default();
-        name.starts_with("oci-dir:multi") && result["properties"]["target"] == "t4-pool"
+        name.starts_with("multi ") && result["properties"]["target"] == "t4-pool"
     };
     assert_eq!(at(&of_image), ["smgate.yaml:3"]);
     assert_eq!(
@@ -131,10 +131,10 @@ fn every_result_is_at_a_file_that_is_there() {
         ["sub/pylock.toml:4"]
     );
     assert_eq!(
-        at(&|result| result["message"]["text"]
-            .as_str()
-            .unwrap()
-            .contains("a b.so")),
+        at(&|result| {
+            let logical = &result["locations"][0]["logicalLocations"][0];
+            logical["name"] == "lib/a b.so"
+        }),
         ["gr%C3%BCn%20tree/lib/a%20b.so:null"]
     );
 }
@@ -145,7 +145,6 @@ fn the_exit_status_and_what_was_not_read_are_those_of_the_run() {
     for (inputs, status, successful) in [
         (INPUTS, 1, false),
         (&INPUTS[..1], 1, true),
-        (&INPUTS[1..2], 0, true),
         (&INPUTS[1..2], 0, true),
         (&INPUTS[3..4], 2, false),
         (&[INPUTS[1], INPUTS[3]], 3, false),
