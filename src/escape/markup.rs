@@ -27,7 +27,7 @@ fn html(c: char) -> String {
 ///
 /// It can stand at the beginning of a line, where a sign or a number would make a list or a heading of it.
 pub(crate) fn in_markdown(text: &str) -> String {
-    let text = sentence(text, |text| code_span(text), |text| inert(text, markdown));
+    let text = sentence(text, code_span, |text| inert(text, markdown));
     let number = text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (number, rest) = text.split_at(text.len() - number);
     let is_sign = match number {
@@ -51,7 +51,8 @@ fn sentence(text: &str, code: impl Fn(&str) -> String, plain: impl Fn(&str) -> S
     let text = visible(text);
     let parts: Vec<&str> = text.split('`').collect();
     // a backtick without another is one
-    if parts.len() % 2 == 0 || parts.iter().skip(1).step_by(2).any(|part| part.is_empty()) {
+    if parts.len().is_multiple_of(2) || parts.iter().skip(1).step_by(2).any(|part| part.is_empty())
+    {
         return plain(&text);
     }
     let parts = parts.iter().enumerate();

@@ -45,7 +45,7 @@ pub(in crate::report) fn write(checked: Checked<'_>, out: &mut dyn Write) -> io:
         let rows = evaluation.matrix.iter().zip(&of_rows);
         let rows: Vec<_> = rows.filter(|(row, _)| row.artifact == at).collect();
         let whole = of_artifacts.get(at).into_iter().flatten();
-        let whole: Findings<'_> = whole.copied().filter(is_shown).collect();
+        let whole: Findings<'_> = whole.copied().filter(|one| is_shown(one)).collect();
         if rows.is_empty() || !whole.is_empty() {
             suite.add_test_case(case_of_artifact(
                 artifact,
@@ -105,7 +105,7 @@ fn case_of_artifact(
 }
 
 /// Remarks are not for CI.
-fn is_shown(finding: &&Finding) -> bool {
+fn is_shown(finding: &Finding) -> bool {
     finding.level > Level::Allow
 }
 
@@ -137,28 +137,25 @@ fn case(
         Verdict::Fail => TestCaseStatus::non_success(NonSuccessKind::Failure),
     };
     if verdict != Verdict::Pass {
-        match failing.first() {
-            Some(first) => {
-                status.set_type(first.code.id());
-                let more = match failing.len() {
-                    1 => String::new(),
-                    count => format!(" (and {} more)", count - 1),
-                };
-                status.set_message(shown(&format!("{}{more}", first.message)));
-                status.set_description(text(&failing, evaluation));
-            }
+        if let Some(first) = failing.first() {
+            status.set_type(first.code.id());
+            let more = match failing.len() {
+                1 => String::new(),
+                count => format!(" (and {} more)", count - 1),
+            };
+            status.set_message(shown(&format!("{}{more}", first.message)));
+            status.set_description(text(&failing, evaluation));
+        } else {
             // of the artifact as a whole, or of the machine that checks
-            None => {
-                status.set_type("incomplete");
-                status.set_message(
-                    "what it holds could not be judged: see the case of the input as a whole",
-                );
-            }
+            status.set_type("incomplete");
+            status.set_message(
+                "what it holds could not be judged: see the case of the input as a whole",
+            );
         }
     }
     let mut case = TestCase::new(shown(name), status);
     case.set_classname(shown(class));
-    let other: Findings<'_> = other.into_iter().filter(is_shown).collect();
+    let other: Findings<'_> = other.into_iter().filter(|one| is_shown(one)).collect();
     if !other.is_empty() {
         case.set_system_out(text(&other, evaluation));
     }

@@ -5,6 +5,7 @@
 //! many. All foreign text goes through `crate::escape`.
 
 use std::cmp::Reverse;
+use std::fmt::{self, Write as _};
 use std::io::{self, Write};
 
 use crate::escape::{code_cell, code_span, in_markdown, summary_line};
@@ -58,11 +59,15 @@ fn text(checked: Checked<'_>, bytes_max: usize) -> String {
     if !evaluation.findings.is_empty() {
         text.push_str("\n`smgate explain RULE` says more of a rule, such as `no-kernel-image`.\n");
     }
-    text.push_str(&format!(
-        "\n{}\n",
-        in_markdown(&evaluation.tables.to_string())
-    ));
+    add(
+        &mut text,
+        format_args!("\n{}\n", in_markdown(&evaluation.tables.to_string())),
+    );
     text
+}
+
+fn add(text: &mut String, more: fmt::Arguments<'_>) {
+    let _infallible = text.write_fmt(more);
 }
 
 fn symbol(verdict: Verdict) -> &'static str {
@@ -125,15 +130,16 @@ fn write_table(evaluation: &Evaluation, targets: &[&str], bytes_max: usize, text
         quiet = (before - lines.len()) as u64;
     }
     if !lines.is_empty() {
-        let names: String = targets
-            .iter()
-            .map(|target| format!(" {} |", code_cell(target)))
-            .collect();
+        let names: Vec<String> = targets.iter().map(|target| code_cell(target)).collect();
+        let names = names.join(" | ");
         let (input, line) = match evaluation.artifacts.len() {
             1 => ("", ""),
             _ => (" Input |", " --- |"),
         };
-        text.push_str(&format!("\n|{input} Package |{names}\n|{line} --- |"));
+        add(
+            text,
+            format_args!("\n|{input} Package | {names} |\n|{line} --- |"),
+        );
         text.push_str(&" --- |".repeat(targets.len()));
         text.push('\n');
     }
@@ -158,14 +164,20 @@ fn write_table(evaluation: &Evaluation, targets: &[&str], bytes_max: usize, text
         .map(|(count, what)| format!("{count} that {what}"))
         .collect();
     if !left.is_empty() {
-        text.push_str(&format!("\nNot in this table: {}.\n", listed(&left)));
+        add(
+            text,
+            format_args!("\nNot in this table: {}.\n", listed(&left)),
+        );
     }
     if quiet > 0 {
-        text.push_str(&format!(
-            "\nNot in this table: {} without device code, which {} on every target.\n",
-            plural(quiet, "package"),
-            if quiet == 1 { "passes" } else { "pass" },
-        ));
+        add(
+            text,
+            format_args!(
+                "\nNot in this table: {} without device code, which {} on every target.\n",
+                plural(quiet, "package"),
+                if quiet == 1 { "passes" } else { "pass" },
+            ),
+        );
     }
 }
 
@@ -181,7 +193,10 @@ fn line(
         match verdict {
             Some(verdict) => {
                 worst = worst.max(verdict);
-                text.push_str(&format!(" {} {} |", symbol(verdict), verdict.id()));
+                add(
+                    &mut text,
+                    format_args!(" {} {} |", symbol(verdict), verdict.id()),
+                );
             }
             None => text.push_str(" – |"),
         }
@@ -238,10 +253,13 @@ fn write_findings(evaluation: &Evaluation, budget: usize, text: &mut String) {
         .flat_map(|group| std::iter::once(group.first).chain(group.others.iter().copied()))
         .collect();
     if !left.is_empty() {
-        text.push_str(&format!(
-            "\nNot shown, as there is no room: {}. The other reports of smgate have all.\n",
-            Tally::of(left).words()
-        ));
+        add(
+            text,
+            format_args!(
+                "\nNot shown, as there is no room: {}. The other reports of smgate have all.\n",
+                Tally::of(left).words()
+            ),
+        );
     }
 }
 
@@ -253,12 +271,12 @@ fn folded(group: &Group<'_>, evaluation: &Evaluation) -> String {
             summary_line(&format!("`{}`", name.replace('`', "'")))
         })
     );
-    text.push_str(&format!(
-        ": {}</summary>\n\n",
-        summary_line(&finding.message)
-    ));
+    add(
+        &mut text,
+        format_args!(": {}</summary>\n\n", summary_line(&finding.message)),
+    );
     for line in evidence(finding).chain(group.same_elsewhere()) {
-        text.push_str(&format!("- {}\n", in_markdown(&line)));
+        add(&mut text, format_args!("- {}\n", in_markdown(&line)));
     }
     for (index, step) in group.next_steps().iter().enumerate() {
         let of = match index {
@@ -266,7 +284,7 @@ fn folded(group: &Group<'_>, evaluation: &Evaluation) -> String {
             _ => format!(" for {}", in_markdown(&name(step))),
         };
         let step = in_markdown(&step.next_step);
-        text.push_str(&format!("\n**Next{of}:** {step}\n"));
+        add(&mut text, format_args!("\n**Next{of}:** {step}\n"));
     }
     text.push_str("\n</details>\n");
     text
@@ -281,13 +299,13 @@ fn head(finding: &Finding, evaluation: &Evaluation, code: impl Fn(&str) -> Strin
         code(finding.code.id())
     );
     if let Some(subject) = subject(finding, evaluation) {
-        head.push_str(&format!(" {}", code(&subject)));
+        add(&mut head, format_args!(" {}", code(&subject)));
     }
     if let Some(line) = finding.line {
-        head.push_str(&format!(" (line {line})"));
+        add(&mut head, format_args!(" (line {line})"));
     }
     if let Some(target) = &finding.target {
-        head.push_str(&format!(" on {}", code(target)));
+        add(&mut head, format_args!(" on {}", code(target)));
     }
     head
 }
@@ -316,7 +334,10 @@ fn write_waived(evaluation: &Evaluation, budget: usize, text: &mut String) {
         return;
     }
     let count = plural(waived.len() as u64, "waived finding");
-    text.push_str(&format!("\n<details><summary>{count}</summary>\n\n"));
+    add(
+        text,
+        format_args!("\n<details><summary>{count}</summary>\n\n"),
+    );
     let mut shown = 0;
     for finding in &waived {
         let item = item(finding, evaluation);
@@ -327,7 +348,7 @@ fn write_waived(evaluation: &Evaluation, budget: usize, text: &mut String) {
         shown += 1;
     }
     if shown < waived.len() {
-        text.push_str(&format!("- and {} more\n", waived.len() - shown));
+        add(text, format_args!("- and {} more\n", waived.len() - shown));
     }
     text.push_str("\n</details>\n");
 }

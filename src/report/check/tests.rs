@@ -1,7 +1,7 @@
 //! What holds for every form whatever the names and the words: of a real evaluation, with other text in it.
 
 use proptest::prelude::*;
-use pulldown_cmark::{Event, Options, Parser, Tag};
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use crate::escape::is_dangerous;
 use crate::inventory::{Inventory, ScanOptions, scan};
@@ -212,6 +212,8 @@ fn assert_markdown(text: &str, columns: usize, rows: usize) -> Result<(), TestCa
                 html.push_str(&part);
             }
             Event::Text(part) if in_code == 0 => plain.push_str(&part),
+            // what is in two paragraphs is not beside each other
+            Event::End(TagEnd::Paragraph | TagEnd::Item | TagEnd::TableCell) => plain.push('\n'),
             Event::Text(_) | Event::Code(_) | Event::SoftBreak | Event::End(_) => {}
             other => prop_assert!(false, "{other:?} of\n{text}"),
         }

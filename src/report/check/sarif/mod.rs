@@ -164,7 +164,7 @@ fn problems(evaluation: &Evaluation, places: &Places<'_>) -> Vec<Notification> {
                     id: problem.kind.id(),
                 }),
                 locations: vec![Location {
-                    physical_location: place.map(physical),
+                    physical_location: place.as_ref().map(physical),
                     logical_locations: vec![logical(&problem.at.to_string())],
                     message: None,
                 }],
@@ -184,12 +184,12 @@ fn result(
     let mut found = places.of(finding).into_iter();
     let about = about(finding, evaluation);
     let location = Location {
-        physical_location: found.next().map(physical),
+        physical_location: found.next().as_ref().map(physical),
         logical_locations: about.iter().map(|name| logical(name)).collect(),
         message: None,
     };
     let related = found.map(|place| Location {
-        physical_location: Some(physical(place)),
+        physical_location: Some(physical(&place)),
         logical_locations: Vec::new(),
         message: Some(text("the target in the policy")),
     });
@@ -271,9 +271,9 @@ fn logical(name: &str) -> LogicalLocation {
     }
 }
 
-fn physical(place: FilePlace) -> PhysicalLocation {
+fn physical(place: &FilePlace) -> PhysicalLocation {
     PhysicalLocation {
-        artifact_location: location_of(&place),
+        artifact_location: location_of(place),
         region: place.line.map(|line| Region { start_line: line }),
     }
 }

@@ -129,6 +129,7 @@ pub(super) struct ArtifactLocation {
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[allow(clippy::struct_field_names, reason = "the names are those of SARIF")]
 pub(super) struct Location {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) physical_location: Option<PhysicalLocation>,
