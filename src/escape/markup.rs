@@ -27,7 +27,8 @@ fn html(c: char) -> String {
 ///
 /// It can stand at the beginning of a line, where a sign or a number would make a list or a heading of it.
 pub(crate) fn in_markdown(text: &str) -> String {
-    let text = sentence(text, code_span, |text| inert(text, markdown));
+    // blanks there make code of a line, or nothing
+    let text = sentence(text.trim_start(), code_span, |text| inert(text, markdown));
     let number = text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (number, rest) = text.split_at(text.len() - number);
     let is_sign = match number {
@@ -143,6 +144,7 @@ mod tests {
         assert_eq!(in_markdown("a `` b"), "a \\`\\` b");
         assert_eq!(in_markdown("- a\n# b"), "\\- a\\\\u{a}# b");
         assert_eq!(in_markdown("# a"), "\\# a");
+        assert_eq!(in_markdown("     1. a"), "1\\. a");
         assert_eq!(in_markdown("12. a-b"), "12\\. a-b");
         assert_eq!(in_markdown("12 of 13.4"), "12 of 13.4");
     }
