@@ -24,8 +24,22 @@ fn html(c: char) -> String {
 }
 
 /// A sentence in markdown; what stands between backticks in it is code.
+///
+/// It can stand at the beginning of a line, where a sign or a number would make a list or a heading of it.
 pub(crate) fn in_markdown(text: &str) -> String {
-    sentence(text, |text| code_span(text), |text| inert(text, markdown))
+    // blanks there make code of a line, or nothing
+    let text = sentence(text.trim_start(), code_span, |text| inert(text, markdown));
+    let number = text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (number, rest) = text.split_at(text.len() - number);
+    let is_sign = match number {
+        "" => rest.starts_with(['#', '+', '-', '=', ':']),
+        _ => rest.starts_with(['.', ')']),
+    };
+    if is_sign {
+        format!("{number}\\{rest}")
+    } else {
+        text
+    }
 }
 
 /// A sentence in the HTML that begins a foldable part of a markdown text.
@@ -38,7 +52,8 @@ fn sentence(text: &str, code: impl Fn(&str) -> String, plain: impl Fn(&str) -> S
     let text = visible(text);
     let parts: Vec<&str> = text.split('`').collect();
     // a backtick without another is one
-    if parts.len() % 2 == 0 || parts.iter().skip(1).step_by(2).any(|part| part.is_empty()) {
+    if parts.len().is_multiple_of(2) || parts.iter().skip(1).step_by(2).any(|part| part.is_empty())
+    {
         return plain(&text);
     }
     let parts = parts.iter().enumerate();
@@ -74,9 +89,7 @@ fn inert(text: &str, escaped: impl Fn(char) -> String) -> String {
 
 fn markdown(c: char) -> String {
     match c {
-        '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '$' | '#' | '+' | '-' | '=' | '!' => {
-            format!("\\{c}")
-        }
+        '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '$' | '!' => format!("\\{c}"),
         '&' | '<' | '>' => html(c),
         c => c.to_string(),
     }
@@ -125,11 +138,15 @@ mod tests {
         );
         assert_eq!(
             in_markdown("by @me of me@x.example, #12, https://x.example, WWW.x.example"),
-            "by @&#8203;me of me@&#8203;x.example, \\#&#8203;12, https:&#8203;//x.example, WWW&#8203;.x.example"
+            "by @&#8203;me of me@&#8203;x.example, #&#8203;12, https:&#8203;//x.example, WWW&#8203;.x.example"
         );
         assert_eq!(in_markdown("1 ` of 2"), "1 \\` of 2");
         assert_eq!(in_markdown("a `` b"), "a \\`\\` b");
-        assert_eq!(in_markdown("- a\n# b"), "\\- a\\\\u{a}\\# b");
+        assert_eq!(in_markdown("- a\n# b"), "\\- a\\\\u{a}# b");
+        assert_eq!(in_markdown("# a"), "\\# a");
+        assert_eq!(in_markdown("     1. a"), "1\\. a");
+        assert_eq!(in_markdown("12. a-b"), "12\\. a-b");
+        assert_eq!(in_markdown("12 of 13.4"), "12 of 13.4");
     }
 
     #[test]

@@ -168,7 +168,7 @@ fn two_platforms(files: &mut Files) -> [Value; 2] {
 }
 
 /// A layout with an index for both platforms, and an attestation of each.
-fn multi(place: &Place) {
+pub(crate) fn multi(place: &Place) {
     let mut files = Files::default();
     let [amd64, arm64] = two_platforms(&mut files);
     let statement = files.blob(b"{}", "application/vnd.in-toto+json");

@@ -59,6 +59,8 @@ mod recipe;
 mod registry;
 #[cfg(feature = "registry")]
 mod remote;
+#[cfg(feature = "registry")]
+mod reports;
 mod schema;
 mod support;
 mod support_cli;

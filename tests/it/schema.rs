@@ -142,6 +142,28 @@ pub(crate) fn assert_valid(schema: &Value, document: &Value) {
     assert_eq!(errors, Vec::<String>::new());
 }
 
+/// The same for the schemas of others, formats of texts too.
+pub(crate) fn assert_of_draft_7(schema: &Value, document: &Value) {
+    let mut schema = schema.clone();
+    // in that of SARIF, of fields that we do not write, it is no regular expression
+    let definitions = schema.get_mut("definitions").and_then(Value::as_object_mut);
+    for definition in definitions.into_iter().flatten() {
+        if let Some(language) = definition.1.pointer_mut("/properties/language") {
+            language.as_object_mut().unwrap().remove("pattern");
+        }
+    }
+    let validator = jsonschema::draft7::options()
+        .should_validate_formats(true)
+        .build(&schema)
+        .unwrap();
+    let errors: Vec<String> = validator
+        .iter_errors(document)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .take(5)
+        .collect();
+    assert_eq!(errors, Vec::<String>::new());
+}
+
 const ALL: &[&str] = &[
     "many-1.0-cp312-cp312-linux_x86_64.whl",
     "none-2-py3-none-any.whl",
@@ -266,6 +288,73 @@ fn the_verdict_on_everything_is_of_its_schema() {
 }
 
 #[test]
+fn each_line_of_everything_is_of_its_schema() {
+    let root = tempfile::tempdir().unwrap();
+    inputs(root.path());
+    std::fs::write(root.path().join("smgate.yaml"), POLICY).unwrap();
+    let output = quiet(root.path())
+        .current_dir(root.path())
+        .args(["check", "--format", "ndjson", "--today", "2026-11-30"])
+        .args(ALL)
+        .output()
+        .unwrap();
+    let lines = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let (summary, artifacts) = lines.split_last().unwrap();
+    assert_valid(&schema("check-summary-1.json"), summary);
+    let of_artifact = schema("check-artifact-1.json");
+    for line in artifacts {
+        assert_valid(&of_artifact, line);
+    }
+    // together they are the one document
+    let check = ["check", "--format", "json", "--today", "2026-11-30"];
+    let whole = printed(root.path(), &[&check, ALL].concat());
+    for list in ["matrix", "findings", "problems"] {
+        let mut of_lines: Vec<Value> = Vec::new();
+        for line in lines.iter().filter(|line| line[list].is_array()) {
+            of_lines.extend(line[list].as_array().unwrap().iter().cloned());
+        }
+        assert_eq!(Value::Array(of_lines), whole[list], "{list}");
+    }
+    let of_lines: Vec<&Value> = artifacts.iter().map(|line| &line["artifact"]).collect();
+    assert_eq!(
+        of_lines,
+        whole["artifacts"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .collect::<Vec<_>>()
+    );
+    assert_eq!(summary["artifacts"], artifacts.len());
+    assert_eq!(summary["verdict"], whole["verdict"]);
+}
+
+#[test]
+fn what_two_schemas_have_in_common_is_the_same_in_both() {
+    let whole = schema("check-1.json");
+    for name in ["check-artifact-1.json", "check-summary-1.json"] {
+        let part = schema(name);
+        for (definition, value) in part["$defs"].as_object().unwrap() {
+            assert_eq!(value, &whole["$defs"][definition], "{name}: {definition}");
+        }
+        for property in ["policy", "tables", "matrix", "problems", "missing_kernels"] {
+            if let Some(value) = part["properties"].get(property) {
+                assert_eq!(value, &whole["properties"][property], "{name}: {property}");
+            }
+        }
+        let items = &part["properties"]["findings"]["items"];
+        assert_eq!(items, &whole["properties"]["findings"]["items"], "{name}");
+    }
+    let artifact = &schema("check-artifact-1.json")["properties"]["artifact"];
+    let items = &whole["properties"]["artifacts"]["items"];
+    assert_eq!(artifact["properties"], items["properties"]);
+    assert_eq!(artifact["required"], items["required"]);
+}
+
+#[test]
 fn a_saved_inventory_is_judged_like_the_inputs() {
     let root = tempfile::tempdir().unwrap();
     inputs(root.path());
@@ -341,7 +430,7 @@ fn the_schemas_demand_every_field_and_allow_no_other() {
             assert_eq!(object["additionalProperties"], false, "{name}: {listed:?}");
         }
     }
-    assert_eq!(count, 8, "the schemas that docs/json.md names");
+    assert_eq!(count, 10, "the schemas that docs/json.md names");
 }
 
 /// Everything that a policy may hold, and a base that it includes.

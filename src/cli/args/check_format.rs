@@ -71,7 +71,8 @@ impl FromStr for OutputFile {
             ));
         };
         let format = CheckFormatArg::from_str(format, false)
-            .map_err(|_| format!("`{format}` is none of the formats {}", formats()))?;
+            .ok()
+            .ok_or_else(|| format!("`{format}` is none of the formats {}", formats()))?;
         match path {
             "" => Err("a file is missing behind `=`".to_owned()),
             "-" => Err("for standard output use `--format`".to_owned()),

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use crate::escape::{in_command, in_command_property, visible};
 use crate::report::Checked;
 use crate::report::counts::Tally;
-use crate::report::group::Group;
+use crate::report::group::{Group, name};
 use crate::report::text::plural;
 use crate::rule::Level;
 use crate::verdict::{Evaluation, Verdict};
@@ -99,8 +99,11 @@ fn lines(group: &Group<'_>, evaluation: &Evaluation) -> Vec<String> {
     lines.push(finding.message.clone());
     lines.extend(evidence(finding).map(|line| format!("- {line}")));
     lines.extend(group.same_elsewhere().map(|line| format!("- {line}")));
-    for step in group.next_steps() {
-        lines.push(format!("next: {}", step.next_step));
+    for (index, step) in group.next_steps().iter().enumerate() {
+        lines.push(match index {
+            0 => format!("next: {}", step.next_step),
+            _ => format!("next for {}: {}", name(step), step.next_step),
+        });
     }
     lines
 }

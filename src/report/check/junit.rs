@@ -45,11 +45,12 @@ pub(in crate::report) fn write(checked: Checked<'_>, out: &mut dyn Write) -> io:
         let mut suite = TestSuite::new(shown(&artifact.input));
         let rows = evaluation.matrix.iter().zip(&of_rows);
         let rows: Vec<_> = rows.filter(|(row, _)| row.artifact == at).collect();
-        let whole = of_artifacts.get(at).map(Vec::as_slice).unwrap_or_default();
+        let whole = of_artifacts.get(at).into_iter().flatten();
+        let whole: Findings<'_> = whole.copied().filter(|one| is_shown(one)).collect();
         if rows.is_empty() || !whole.is_empty() {
             suite.add_test_case(case_of_artifact(
                 artifact,
-                whole,
+                &whole,
                 rows.is_empty(),
                 evaluation,
             ));
@@ -104,6 +105,11 @@ fn case_of_artifact(
     case(name, &artifact.input, verdict, findings, evaluation)
 }
 
+/// Remarks are not for CI.
+fn is_shown(finding: &Finding) -> bool {
+    finding.level > Level::Allow
+}
+
 fn worst(findings: &[&Finding], evaluation: &Evaluation) -> Verdict {
     let counted = findings.iter().filter(|finding| finding.counts());
     counted
@@ -132,27 +138,25 @@ fn case(
         Verdict::Fail => TestCaseStatus::non_success(NonSuccessKind::Failure),
     };
     if verdict != Verdict::Pass {
-        match failing.first() {
-            Some(first) => {
-                status.set_type(first.code.id());
-                status.set_message(shown(&first.message));
-                status.set_description(text(&failing, evaluation));
-            }
+        if let Some(first) = failing.first() {
+            status.set_type(first.code.id());
+            let more = match failing.len() {
+                1 => String::new(),
+                count => format!(" (and {} more)", count - 1),
+            };
+            status.set_message(shown(&format!("{}{more}", first.message)));
+            status.set_description(text(&failing, evaluation));
+        } else {
             // of the artifact as a whole, or of the machine that checks
-            None => {
-                status.set_type("incomplete");
-                status.set_message(
-                    "what it holds could not be judged: see the case of the input as a whole",
-                );
-            }
+            status.set_type("incomplete");
+            status.set_message(
+                "what it holds could not be judged: see the case of the input as a whole",
+            );
         }
     }
     let mut case = TestCase::new(shown(name), status);
     case.set_classname(shown(class));
-    let other: Findings<'_> = other
-        .into_iter()
-        .filter(|finding| finding.level > Level::Allow)
-        .collect();
+    let other: Findings<'_> = other.into_iter().filter(|one| is_shown(one)).collect();
     if !other.is_empty() {
         case.set_system_out(text(&other, evaluation));
     }
@@ -161,16 +165,18 @@ fn case(
 
 /// All that findings say.
 fn text(findings: &[&Finding], evaluation: &Evaluation) -> String {
-    let tally = Tally::of(findings.iter().copied());
-    let mut text = vec![tally.words()];
+    let mut text: Vec<String> = Vec::new();
     for finding in findings {
         let line = finding.line.map(|line| format!(" (line {line})"));
-        let about = subject(finding, evaluation).unwrap_or_default();
-        text.push(String::new());
+        let about = subject(finding, evaluation).map(|about| format!(" {about}"));
+        if !text.is_empty() {
+            text.push(String::new());
+        }
         text.push(shown(&format!(
-            "{} {} {about}{}",
+            "{} {}{}{}",
             finding.level,
             finding.code,
+            about.unwrap_or_default(),
             line.unwrap_or_default()
         )));
         text.extend(lines(finding).iter().map(|line| shown(line)));

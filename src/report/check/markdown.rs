@@ -5,6 +5,7 @@
 //! many. All foreign text goes through `crate::escape`.
 
 use std::cmp::Reverse;
+use std::fmt::{self, Write as _};
 use std::io::{self, Write};
 
 use crate::escape::{code_cell, code_span, in_markdown, summary_line};
@@ -33,8 +34,12 @@ pub(in crate::report) fn write(checked: Checked<'_>, out: &mut dyn Write) -> io:
 
 fn text(checked: Checked<'_>, bytes_max: usize) -> String {
     let evaluation = checked.evaluation;
+    let only = match evaluation.artifacts.as_slice() {
+        [only] => format!("{}: ", code_span(&only.input)),
+        _ => String::new(),
+    };
     let mut text = format!(
-        "## {} smgate: {}\n\n{} ({})\n",
+        "## {} smgate: {}\n\n{only}{} ({})\n",
         symbol(evaluation.verdict),
         verdict(evaluation.verdict),
         Tally::of(&evaluation.findings).words(),
@@ -51,11 +56,18 @@ fn text(checked: Checked<'_>, bytes_max: usize) -> String {
     let budget = bytes_max.saturating_sub(TAIL_BYTES);
     write_findings(evaluation, budget, &mut text);
     write_waived(evaluation, budget, &mut text);
-    text.push_str(&format!(
-        "\n{}\n",
-        in_markdown(&evaluation.tables.to_string())
-    ));
+    if !evaluation.findings.is_empty() {
+        text.push_str("\n`smgate explain RULE` says more of a rule, such as `no-kernel-image`.\n");
+    }
+    add(
+        &mut text,
+        format_args!("\n{}\n", in_markdown(&evaluation.tables.to_string())),
+    );
     text
+}
+
+fn add(text: &mut String, more: fmt::Arguments<'_>) {
+    let _infallible = text.write_fmt(more);
 }
 
 fn symbol(verdict: Verdict) -> &'static str {
@@ -88,7 +100,11 @@ fn write_table(evaluation: &Evaluation, targets: &[&str], bytes_max: usize, text
     for (index, artifact) in evaluation.artifacts.iter().enumerate() {
         let rows = evaluation.matrix.iter();
         let rows: Vec<&Row> = rows.filter(|row| row.artifact == index).collect();
-        let input = code_cell(&artifact.input);
+        // of one it is said above
+        let input = match evaluation.artifacts.len() {
+            1 => String::new(),
+            _ => format!(" {} |", code_cell(&artifact.input)),
+        };
         if rows.is_empty() {
             let cells = targets.iter().map(|_| Some(artifact.verdict));
             lines.push(line(&input, "", &[], cells));
@@ -114,11 +130,16 @@ fn write_table(evaluation: &Evaluation, targets: &[&str], bytes_max: usize, text
         quiet = (before - lines.len()) as u64;
     }
     if !lines.is_empty() {
-        let names: String = targets
-            .iter()
-            .map(|target| format!(" {} |", code_cell(target)))
-            .collect();
-        text.push_str(&format!("\n| Input | Package |{names}\n| --- | --- |"));
+        let names: Vec<String> = targets.iter().map(|target| code_cell(target)).collect();
+        let names = names.join(" | ");
+        let (input, line) = match evaluation.artifacts.len() {
+            1 => ("", ""),
+            _ => (" Input |", " --- |"),
+        };
+        add(
+            text,
+            format_args!("\n|{input} Package | {names} |\n|{line} --- |"),
+        );
         text.push_str(&" --- |".repeat(targets.len()));
         text.push('\n');
     }
@@ -143,14 +164,20 @@ fn write_table(evaluation: &Evaluation, targets: &[&str], bytes_max: usize, text
         .map(|(count, what)| format!("{count} that {what}"))
         .collect();
     if !left.is_empty() {
-        text.push_str(&format!("\nNot in this table: {}.\n", listed(&left)));
+        add(
+            text,
+            format_args!("\nNot in this table: {}.\n", listed(&left)),
+        );
     }
     if quiet > 0 {
-        text.push_str(&format!(
-            "\nNot in this table: {} without device code, which {} on every target.\n",
-            plural(quiet, "package"),
-            if quiet == 1 { "passes" } else { "pass" },
-        ));
+        add(
+            text,
+            format_args!(
+                "\nNot in this table: {} without device code, which {} on every target.\n",
+                plural(quiet, "package"),
+                if quiet == 1 { "passes" } else { "pass" },
+            ),
+        );
     }
 }
 
@@ -161,12 +188,15 @@ fn line(
     cells: impl Iterator<Item = Option<Verdict>>,
 ) -> Line {
     let mut worst = Verdict::Pass;
-    let mut text = format!("| {input} | {package} |");
+    let mut text = format!("|{input} {package} |");
     for verdict in cells {
         match verdict {
             Some(verdict) => {
                 worst = worst.max(verdict);
-                text.push_str(&format!(" {} {} |", symbol(verdict), verdict.id()));
+                add(
+                    &mut text,
+                    format_args!(" {} {} |", symbol(verdict), verdict.id()),
+                );
             }
             None => text.push_str(" – |"),
         }
@@ -191,14 +221,17 @@ fn write_findings(evaluation: &Evaluation, budget: usize, text: &mut String) {
         .map(|group| (folded(group, evaluation), item(group.first, evaluation)));
     let forms: Vec<(String, String)> = forms.collect();
     let room = budget.saturating_sub(text.len());
-    let mut used: usize = forms.iter().map(|(_, line)| line.len()).sum();
+    // as many as leave room for a line of each of the others, and half of the room where those have none
+    let mut all: usize = forms.iter().map(|(_, line)| line.len()).sum();
+    let mut used = 0;
     let mut whole = 0;
     for (folded, line) in &forms {
-        let more = used - line.len() + folded.len();
-        if more > room {
+        all = all - line.len() + folded.len();
+        used += folded.len();
+        if all > room && used > room / 2 {
             break;
         }
-        (used, whole) = (more, whole + 1);
+        whole += 1;
     }
     let (folded, lines) = forms.split_at(whole);
     for (folded, _) in folded {
@@ -220,10 +253,13 @@ fn write_findings(evaluation: &Evaluation, budget: usize, text: &mut String) {
         .flat_map(|group| std::iter::once(group.first).chain(group.others.iter().copied()))
         .collect();
     if !left.is_empty() {
-        text.push_str(&format!(
-            "\nNot shown, as there is no room: {}. The other reports of smgate have all.\n",
-            Tally::of(left).words()
-        ));
+        add(
+            text,
+            format_args!(
+                "\nNot shown, as there is no room: {}. The other reports of smgate have all.\n",
+                Tally::of(left).words()
+            ),
+        );
     }
 }
 
@@ -235,12 +271,12 @@ fn folded(group: &Group<'_>, evaluation: &Evaluation) -> String {
             summary_line(&format!("`{}`", name.replace('`', "'")))
         })
     );
-    text.push_str(&format!(
-        ": {}</summary>\n\n",
-        summary_line(&finding.message)
-    ));
+    add(
+        &mut text,
+        format_args!(": {}</summary>\n\n", summary_line(&finding.message)),
+    );
     for line in evidence(finding).chain(group.same_elsewhere()) {
-        text.push_str(&format!("- {}\n", in_markdown(&line)));
+        add(&mut text, format_args!("- {}\n", in_markdown(&line)));
     }
     for (index, step) in group.next_steps().iter().enumerate() {
         let of = match index {
@@ -248,12 +284,9 @@ fn folded(group: &Group<'_>, evaluation: &Evaluation) -> String {
             _ => format!(" for {}", in_markdown(&name(step))),
         };
         let step = in_markdown(&step.next_step);
-        text.push_str(&format!("\n**Next{of}:** {step}\n"));
+        add(&mut text, format_args!("\n**Next{of}:** {step}\n"));
     }
-    text.push_str(&format!(
-        "\n`smgate explain {}` says more\n\n</details>\n",
-        finding.code
-    ));
+    text.push_str("\n</details>\n");
     text
 }
 
@@ -266,13 +299,13 @@ fn head(finding: &Finding, evaluation: &Evaluation, code: impl Fn(&str) -> Strin
         code(finding.code.id())
     );
     if let Some(subject) = subject(finding, evaluation) {
-        head.push_str(&format!(" {}", code(&subject)));
+        add(&mut head, format_args!(" {}", code(&subject)));
     }
     if let Some(line) = finding.line {
-        head.push_str(&format!(" (line {line})"));
+        add(&mut head, format_args!(" (line {line})"));
     }
     if let Some(target) = &finding.target {
-        head.push_str(&format!(" on {}", code(target)));
+        add(&mut head, format_args!(" on {}", code(target)));
     }
     head
 }
@@ -301,7 +334,10 @@ fn write_waived(evaluation: &Evaluation, budget: usize, text: &mut String) {
         return;
     }
     let count = plural(waived.len() as u64, "waived finding");
-    text.push_str(&format!("\n<details><summary>{count}</summary>\n\n"));
+    add(
+        text,
+        format_args!("\n<details><summary>{count}</summary>\n\n"),
+    );
     let mut shown = 0;
     for finding in &waived {
         let item = item(finding, evaluation);
@@ -312,7 +348,7 @@ fn write_waived(evaluation: &Evaluation, budget: usize, text: &mut String) {
         shown += 1;
     }
     if shown < waived.len() {
-        text.push_str(&format!("- and {} more\n", waived.len() - shown));
+        add(text, format_args!("- and {} more\n", waived.len() - shown));
     }
     text.push_str("\n</details>\n");
 }

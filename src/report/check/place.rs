@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::MAIN_SEPARATOR;
 
 use crate::escape::in_uri_path;
-use crate::inventory::ArtifactKind;
+use crate::inventory::{ArtifactKind, PickedFile};
 use crate::policy::Place;
 use crate::problem::Problem;
 use crate::report::Checked;
@@ -44,10 +44,8 @@ impl<'c> Places<'c> {
         let place = finding.place.as_ref().and_then(of_policy);
         let input = || {
             let place = self.of_input(finding.artifact?, finding.library.as_deref())?;
-            Some(FilePlace {
-                line: finding.line,
-                ..place
-            })
+            let line = finding.line.or(place.line);
+            Some(FilePlace { line, ..place })
         };
         let target = || {
             let place = self.targets.get(finding.target.as_deref()?)?;
@@ -70,19 +68,25 @@ impl<'c> Places<'c> {
             .or_else(|| self.of_the_policy())
     }
 
-    /// The file of an artifact, or of what is at `inner` in it.
+    /// The file of an artifact, or of what is at `inner` in it; of a lock file the line of the entry with that file.
     pub(super) fn of_input(&self, index: usize, inner: Option<&str>) -> Option<FilePlace> {
         let artifact = self.checked.inventory.artifacts.get(index)?;
         let path = slashes(&artifact.file()?);
-        let member = inner.filter(|_| artifact.kind == ArtifactKind::Directory);
         // what is in an archive is in no other file
-        let member = member.and_then(|member| member.split(" › ").next());
+        let member = inner.and_then(|inner| inner.split(" › ").next());
+        let line = artifact.lock.as_ref().and_then(|lock| {
+            let is_its = |file: &PickedFile| Some(file.name.as_str()) == member;
+            let mut packages = lock.packages.iter();
+            let entry = packages.find(|one| one.file.as_ref().is_some_and(is_its))?;
+            Some(entry.line)
+        });
+        let member = member.filter(|_| artifact.kind == ArtifactKind::Directory);
         let path = match member {
             None => path,
             Some(member) if path == "." => member.to_owned(),
             Some(member) => format!("{}/{member}", path.trim_end_matches('/')),
         };
-        Some(FilePlace { path, line: None })
+        Some(FilePlace { path, line })
     }
 
     /// The first target of the policy, for what has no place of its own.

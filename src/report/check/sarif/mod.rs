@@ -84,6 +84,7 @@ fn run(checked: Checked<'_>, results_max: usize) -> Run {
         tool: Tool {
             driver: Driver {
                 name: "smgate",
+                version: env!("CARGO_PKG_VERSION"),
                 semantic_version: env!("CARGO_PKG_VERSION"),
                 information_uri: Some(env!("CARGO_PKG_REPOSITORY")).filter(|uri| !uri.is_empty()),
                 rules: codes.iter().map(|code| rules::rule(*code)).collect(),
@@ -163,7 +164,7 @@ fn problems(evaluation: &Evaluation, places: &Places<'_>) -> Vec<Notification> {
                     id: problem.kind.id(),
                 }),
                 locations: vec![Location {
-                    physical_location: place.map(physical),
+                    physical_location: place.as_ref().map(physical),
                     logical_locations: vec![logical(&problem.at.to_string())],
                     message: None,
                 }],
@@ -183,12 +184,12 @@ fn result(
     let mut found = places.of(finding).into_iter();
     let about = about(finding, evaluation);
     let location = Location {
-        physical_location: found.next().map(physical),
+        physical_location: found.next().as_ref().map(physical),
         logical_locations: about.iter().map(|name| logical(name)).collect(),
         message: None,
     };
     let related = found.map(|place| Location {
-        physical_location: Some(physical(place)),
+        physical_location: Some(physical(&place)),
         logical_locations: Vec::new(),
         message: Some(text("the target in the policy")),
     });
@@ -250,24 +251,29 @@ fn suppressions(finding: &Finding) -> Vec<Suppression> {
 /// The full name of what a finding is about: `app.whl › lib/a.so`; nothing of the policy.
 fn about(finding: &Finding, evaluation: &Evaluation) -> Option<String> {
     let artifact = evaluation.artifacts.get(finding.artifact?)?;
-    Some(match &finding.library {
-        Some(library) => format!("{} › {library}", artifact.input),
-        None => artifact.input.clone(),
-    })
+    let package = finding.package.as_ref();
+    // its file is its name already
+    let package = package.filter(|_| artifact.package.is_none());
+    let parts = [
+        Some(artifact.input.clone()),
+        package.map(ToString::to_string),
+        finding.library.clone(),
+    ];
+    Some(parts.into_iter().flatten().collect::<Vec<_>>().join(" › "))
 }
 
 fn logical(name: &str) -> LogicalLocation {
-    let last = name.rsplit(" › ").next().unwrap_or(name);
+    let last = name.rsplit_once(" › ").map(|(_, last)| last);
     LogicalLocation {
-        name: shown(last),
+        name: shown(last.unwrap_or(name)),
         fully_qualified_name: shown(name),
-        kind: "member",
+        kind: last.map(|_| "module"),
     }
 }
 
-fn physical(place: FilePlace) -> PhysicalLocation {
+fn physical(place: &FilePlace) -> PhysicalLocation {
     PhysicalLocation {
-        artifact_location: location_of(&place),
+        artifact_location: location_of(place),
         region: place.line.map(|line| Region { start_line: line }),
     }
 }
@@ -286,4 +292,52 @@ fn text(text: &str) -> Message {
 /// Text that makes no link: SARIF has some in plain messages.
 fn shown(text: &str) -> String {
     visible(text).replace("](", "] (")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::check::tests::Case;
+    use crate::rule::Level;
+
+    #[test]
+    fn what_does_not_fit_is_of_the_least_weight_and_is_counted() {
+        let mut case = Case::new();
+        let of = |case: &Case, level: Level| {
+            let found = case.evaluation.findings.iter();
+            found.filter(|one| one.level == level).count()
+        };
+        let denied = of(&case, Level::Deny);
+        let remarks = of(&case, Level::Allow) + 20;
+        let first = case.evaluation.findings[0].clone();
+        for _ in 0..20 {
+            let mut remark = first.clone();
+            remark.level = Level::Allow;
+            case.evaluation.findings.insert(0, remark);
+        }
+        let all = case.evaluation.findings.len();
+        let run = run(case.checked(), 3);
+        assert_eq!(run.results.len(), 3);
+        assert!(denied >= 1);
+        let shown = run
+            .results
+            .iter()
+            .filter(|one| one.properties.level == "deny");
+        assert_eq!(shown.count(), denied.min(3));
+        let notifications = &run.invocations[0].tool_execution_notifications;
+        let said = &notifications.last().unwrap().message.text;
+        assert!(
+            said.starts_with(&format!(
+                "{} findings are not in this report, which holds 3: ",
+                all - 3
+            )),
+            "{said}"
+        );
+        assert!(said.contains(&format!("{remarks} remarks")), "{said}");
+    }
+
+    #[test]
+    fn text_makes_no_link_of_sarif() {
+        assert_eq!(shown("[a](https://x.example)"), "[a] (https://x.example)");
+    }
 }

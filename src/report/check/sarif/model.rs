@@ -42,6 +42,7 @@ pub(super) struct Tool {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Driver {
     pub(super) name: &'static str,
+    pub(super) version: &'static str,
     pub(super) semantic_version: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) information_uri: Option<&'static str>,
@@ -128,6 +129,7 @@ pub(super) struct ArtifactLocation {
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[allow(clippy::struct_field_names, reason = "the names are those of SARIF")]
 pub(super) struct Location {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) physical_location: Option<PhysicalLocation>,
@@ -156,7 +158,8 @@ pub(super) struct Region {
 pub(super) struct LogicalLocation {
     pub(super) name: String,
     pub(super) fully_qualified_name: String,
-    pub(super) kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) kind: Option<&'static str>,
 }
 
 #[derive(Debug, Serialize)]
