@@ -44,7 +44,7 @@ const INPUTS: &[&str] = &[
 fn golden() -> Place {
     let place = Place::new();
     place.write("smgate.yaml", POLICY);
-    let mut put = |file: crate::support_cli::WheelFile| {
+    let put = |file: crate::support_cli::WheelFile| {
         let name = file.file_name();
         let bytes = file.build();
         place.write(&format!("dist/{name}"), &bytes);
