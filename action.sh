@@ -19,7 +19,8 @@ escaped() {
   local text=$1
   text=${text//'%'/%25}
   text=${text//$'\r'/%0D}
-  printf '%s' "${text//$'\n'/%0A}"
+  text=${text//$'\n'/%0A}
+  printf '%s' "$text"
 }
 
 # An output of the step: name, value. Whatever the value holds, it stays one value.

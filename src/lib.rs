@@ -130,6 +130,7 @@
 //! | [`cli`] | arguments, commands, exit status; the one place that prints, reads the environment and the clock |
 //! | [`report`] | results as text and JSON; decides nothing |
 //! | [`find`] | which builds of indexes run on a target, reading few of them |
+//! | [`export`] | what content needs of any machine, without a policy: requirements for container tools |
 //! | [`verdict`] | rules, coverage, driver floors, waivers applied; a pure function |
 //! | [`policy`] | YAML to a valid policy, or every mistake with its place; knows no artifacts |
 //! | [`inventory`] | binds archives to device code: routes files, merges what threads found |
@@ -164,6 +165,7 @@ pub mod cuda;
 pub mod device;
 mod error;
 mod escape;
+pub mod export;
 pub mod facts;
 pub mod find;
 pub mod image;

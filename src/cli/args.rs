@@ -2,9 +2,12 @@
 
 mod check_format;
 mod diff;
+mod export;
 mod find;
 mod fleet;
+mod help;
 mod install;
+mod scan;
 mod shell;
 
 use std::ffi::OsString;
@@ -13,23 +16,20 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum, ValueHint};
 
 use self::install::Install;
-use super::bytes::Bytes;
-#[cfg(feature = "registry")]
-use super::indexes::IndexOptions;
 use crate::facts::Kind;
-use crate::inventory::ScanOptions;
-use crate::limits::Limits;
 use crate::report::Format;
 
 pub(super) use check_format::{CheckFormatArg, OutputFile};
 pub(super) use diff::Diff;
+pub(super) use export::Export;
 pub(super) use find::Find;
 pub(super) use fleet::Fleet;
+pub(super) use scan::{Network, Scan};
 pub(super) use shell::{Completions, Man};
 
 /// Will the CUDA code in this wheel, library or environment run on the GPUs and drivers it is going to?
 #[derive(Debug, Parser)]
-#[command(name = "smgate", version, about, max_term_width = 100)]
+#[command(name = "smgate", version, about, max_term_width = 100, after_long_help = help::ALL)]
 pub(super) struct Args {
     /// When to use colours
     #[arg(
@@ -37,11 +37,19 @@ pub(super) struct Args {
         value_enum,
         default_value_t,
         global = true,
-        value_name = "WHEN"
+        value_name = "WHEN",
+        help_heading = "General",
+        hide_short_help = true
     )]
     pub(super) colour: Colour,
     /// Rows over the built-in tables: hardware and drivers that are not out yet, in the form of the tables
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        help_heading = "General",
+        hide_short_help = true
+    )]
     pub(super) tables: Option<PathBuf>,
     #[command(subcommand)]
     pub(super) command: Command,
@@ -62,31 +70,40 @@ pub(super) enum Colour {
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Judge packages against a policy of target GPUs and drivers
-    #[command(after_help = EXIT_HELP)]
+    #[command(after_long_help = help::CHECK)]
     Check(Check),
     /// Show what changes between two versions of a package, an environment or an image, for your targets
-    #[command(after_help = diff::EXIT_HELP)]
+    #[command(after_long_help = help::DIFF)]
     Diff(Diff),
     /// Find the newest builds of a package that run on your targets, in package indexes
-    #[command(after_help = find::HELP)]
+    #[command(after_long_help = help::FIND)]
     Find(Find),
     /// Show what device code packages hold, without judging it
-    #[command(after_help = INSPECT_EXIT_HELP)]
+    #[command(after_long_help = help::INSPECT)]
     Inspect(Inspect),
+    /// Write what packages or images need in a form for others: container tools, Kubernetes, bills of materials
+    #[command(after_long_help = help::EXPORT)]
+    Export(Export),
     /// Explain a rule code or an error: what it means, how it fails, what to do
+    #[command(after_long_help = help::EXPLAIN)]
     Explain(Explain),
     /// Look up what the tables know, with sources: GPUs, toolkits, drivers, errors
+    #[command(after_long_help = help::FACTS)]
     Facts(Facts),
     /// Write, check or show a policy file
+    #[command(after_long_help = help::POLICY)]
     Policy(Policy),
     /// Show this machine's GPUs and driver, as a target for a policy
-    #[command(after_help = HOST_EXIT_HELP)]
+    #[command(after_long_help = help::HOST)]
     Host(Host),
     /// Show or clear what is kept between runs: what was found in the files that lock files name
+    #[command(after_long_help = help::CACHE)]
     Cache(Cache),
     /// Print what makes a shell complete commands, options and their values
+    #[command(after_long_help = help::COMPLETIONS)]
     Completions(Completions),
     /// Print a page of the manual, or write all of them
+    #[command(after_long_help = help::MAN)]
     Man(Man),
 }
 
@@ -107,9 +124,6 @@ pub(super) enum CacheCommand {
     Clear,
 }
 
-const HOST_EXIT_HELP: &str =
-    "Exit status: 0 the GPUs are known, 2 there is none whose compute capability is known";
-
 /// Show this machine's GPUs and driver, as a target for a policy
 #[derive(Debug, ClapArgs)]
 pub(super) struct Host {
@@ -118,27 +132,28 @@ pub(super) struct Host {
     pub(super) format: FormatArg,
 }
 
-const EXIT_HELP: &str = "Exit status: 0 pass, 1 the policy denies something, 2 nothing could be judged \
-                         (usage, policy, input), 3 something could not be read and nothing else failed";
-
-const INSPECT_EXIT_HELP: &str = "Exit status: 0 everything was read, 2 nothing could be read (usage, input), \
-                                 3 something could not be read";
-
 /// Judge packages against a policy of target GPUs and drivers
 #[derive(Debug, ClapArgs)]
 pub(super) struct Check {
-    /// Wheels, libraries, directories (a venv, site-packages), images (a layout, an archive, `-` for `docker save`);
+    /// Wheels, libraries, directories, lock files, images, a requirement
+    ///
+    /// Directories such as a venv or `site-packages`, images as a layout or an archive (`-` for `docker save`).
     /// `wheel:`, `file:`, `dir:`, `oci-dir:`, `oci-archive:` or `docker-archive:` says what it is; `https://…` is a
     /// file on a server, `registry:IMAGE`, `docker:IMAGE` and `podman:IMAGE` are images elsewhere
     #[arg(required_unless_present = "inventory", value_name = "INPUT", value_hint = ValueHint::AnyPath)]
     pub(super) inputs: Vec<OsString>,
-    #[command(flatten)]
-    pub(super) fleet: Fleet,
-    /// Fail only on what is not in this baseline; entries that occur no longer are reported
+    /// Fail only on what is not in this baseline
+    ///
+    /// Entries that occur no longer are reported.
     #[arg(long, value_name = "FILE")]
     pub(super) baseline: Option<PathBuf>,
     /// Write the findings of this run as a baseline, and judge against it
-    #[arg(long, value_name = "FILE", conflicts_with = "baseline")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "baseline",
+        hide_short_help = true
+    )]
     pub(super) write_baseline: Option<PathBuf>,
     /// Judge a saved inventory (`inspect --format json`) instead of inputs
     #[arg(long, value_name = "FILE", conflicts_with = "inputs")]
@@ -147,20 +162,25 @@ pub(super) struct Check {
     #[arg(long, value_enum, value_name = "LEVEL", default_value_t)]
     pub(super) fail_on: FailOn,
     /// The day on which waivers are judged, `2027-03-01`; today if not given
-    #[arg(long, value_name = "DATE")]
+    #[arg(long, value_name = "DATE", hide_short_help = true)]
     pub(super) today: Option<String>,
     /// List the kernels of each library for which a GPU finds no code; reads longer, and changes no verdict on
     /// what can be read
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(super) kernels: bool,
     /// The form of the report on standard output
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(super) format: CheckFormatArg,
-    /// Write a report to a file too, `sarif=report.sarif`; repeatable, for several in one run
+    /// Write a report to a file too, `sarif=report.sarif`; repeatable
     #[arg(long, value_name = "FORMAT=FILE")]
     pub(super) output: Vec<OutputFile>,
+    /// Print a line for each package and target, and the result; no findings
+    #[arg(long, short, conflicts_with = "verbose")]
+    pub(super) quiet: bool,
     #[command(flatten)]
     pub(super) details: Details,
+    #[command(flatten)]
+    pub(super) fleet: Fleet,
     #[command(flatten)]
     pub(super) network: Network,
     #[command(flatten)]
@@ -180,7 +200,9 @@ pub(super) enum FailOn {
 /// Show what device code packages hold, without judging it
 #[derive(Debug, ClapArgs)]
 pub(super) struct Inspect {
-    /// Wheels, libraries, directories (a venv, site-packages), images (a layout, an archive, `-` for `docker save`);
+    /// Wheels, libraries, directories, lock files, images, a requirement
+    ///
+    /// Directories such as a venv or `site-packages`, images as a layout or an archive (`-` for `docker save`).
     /// `wheel:`, `file:`, `dir:`, `oci-dir:`, `oci-archive:` or `docker-archive:` says what it is; `https://…` is a
     /// file on a server, `registry:IMAGE`, `docker:IMAGE` and `podman:IMAGE` are images elsewhere
     #[arg(required = true, value_name = "INPUT", value_hint = ValueHint::AnyPath)]
@@ -205,13 +227,16 @@ pub(super) struct Inspect {
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "Details")]
 pub(super) struct Details {
-    /// Show more: `check` also remarks and waived findings, `inspect` also the megabytes of each architecture, both
-    /// every kernel of `--kernels`
+    /// Show more
+    ///
+    /// `check` also remarks, waived findings and what holds of each fatbin on each target, `inspect` also the
+    /// megabytes of each architecture, both every kernel of `--kernels`.
     #[arg(long, short)]
     pub(super) verbose: bool,
     /// List the files with device code that later layers of an image remove or replace: shipped and never used
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(super) wasted: bool,
 }
 
@@ -230,76 +255,6 @@ impl From<FormatArg> for Format {
             FormatArg::Human => Self::Human,
             FormatArg::Json => Self::Json,
         }
-    }
-}
-
-#[derive(Debug, ClapArgs)]
-#[command(next_help_heading = "Network")]
-pub(super) struct Network {
-    /// Ask registries and other servers without TLS, in a network that you trust; one on this machine needs no option
-    #[arg(long)]
-    pub(super) plain_http: bool,
-    /// Certificate authorities to trust beside those of the system, as PEM
-    #[arg(long, value_name = "FILE")]
-    pub(super) ca_file: Option<PathBuf>,
-    /// Ask no server: lock files are answered from what they say and from what earlier runs kept
-    #[arg(long)]
-    pub(super) offline: bool,
-    /// Neither use nor keep what earlier runs found in files that lock files name
-    #[arg(long)]
-    pub(super) no_cache: bool,
-    #[cfg(feature = "registry")]
-    #[command(flatten)]
-    pub(super) indexes: IndexOptions,
-}
-
-#[derive(Debug, ClapArgs)]
-#[command(next_help_heading = "Limits")]
-pub(super) struct Scan {
-    /// Threads that read, 1 to 256; without it, one for each core, at most 8. Reports do not depend on it
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
-    threads: Option<u16>,
-    /// Unpacked bytes over all inputs; `K`, `M`, `G` or `T` behind a number of bytes are powers of 1024
-    #[arg(long, value_name = "BYTES", default_value_t = Bytes(Limits::default().unpacked_bytes))]
-    max_unpacked: Bytes,
-    /// How many times its packed size a member may unpack to, beyond its first 64 MiB
-    #[arg(long, value_name = "N", default_value_t = Limits::default().ratio)]
-    max_ratio: u64,
-    /// Members of one archive, or files of one directory
-    #[arg(long, value_name = "N", default_value_t = Limits::default().members)]
-    max_members: u64,
-    /// Bytes of one metadata file; takes `K`, `M`, `G` and `T` too
-    #[arg(long, value_name = "BYTES", default_value_t = Bytes(Limits::default().metadata_bytes))]
-    max_metadata: Bytes,
-    /// Archives inside each other, the outermost counted
-    #[arg(long, value_name = "N", default_value_t = Limits::default().depth)]
-    max_depth: u32,
-    /// Bytes of one archive inside another, which is held in a temporary file; takes `K`, `M`, `G` and `T` too
-    #[arg(long, value_name = "BYTES", default_value_t = Bytes(Limits::default().spool_bytes))]
-    max_spool: Bytes,
-    /// Bytes that the names of kernels take over all inputs, with `--kernels`; takes `K`, `M`, `G` and `T` too
-    #[arg(long, value_name = "BYTES", default_value_t = Bytes(Limits::default().kernel_name_bytes))]
-    max_kernel_names: Bytes,
-}
-
-impl Scan {
-    pub(super) fn options(&self, kernels: bool) -> ScanOptions {
-        let mut options = ScanOptions {
-            kernels,
-            ..ScanOptions::default()
-        };
-        if let Some(threads) = self.threads {
-            options.threads = threads.into();
-        }
-        let limits = &mut options.limits;
-        limits.unpacked_bytes = self.max_unpacked.0;
-        limits.ratio = self.max_ratio;
-        limits.members = self.max_members;
-        limits.metadata_bytes = self.max_metadata.0;
-        limits.depth = self.max_depth;
-        limits.spool_bytes = self.max_spool.0;
-        limits.kernel_name_bytes = self.max_kernel_names.0;
-        options
     }
 }
 
@@ -322,10 +277,13 @@ pub(super) struct Policy {
 #[derive(Debug, Subcommand)]
 pub(super) enum PolicyCommand {
     /// Write a commented starter policy
+    #[command(after_long_help = help::POLICY_INIT)]
     Init(PolicyInit),
     /// Check policy files; every mistake with its place
+    #[command(after_long_help = help::POLICY_LINT)]
     Lint(PolicyLint),
     /// Show what a policy means: every target with its GPUs and driver, every level with where it is set
+    #[command(after_long_help = help::POLICY_SHOW)]
     Show(PolicyShow),
 }
 
@@ -381,7 +339,6 @@ pub(super) struct PolicyLint {
 
 /// Look up what the tables know, with sources: GPUs, toolkits, drivers, errors
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Exit status: 0 found, 2 unknown or ambiguous")]
 pub(super) struct Facts {
     /// What to look up
     #[arg(value_enum)]

@@ -1,6 +1,10 @@
 //! Files that a run writes: told before a long scan where they cannot be written, and written in one piece after it.
 
+use std::fs;
+use std::io::{self, Write as _};
 use std::path::Path;
+
+use tempfile::NamedTempFile;
 
 use super::args::OutputFile;
 use crate::{Error, ErrorKind};
@@ -32,12 +36,88 @@ pub(super) fn require_places(outputs: &[OutputFile]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Writes a file, also over an older one. `what` is what errors call it.
+/// Writes a file, also over an older one: all of it or nothing, also where the program is ended meanwhile. `what` is
+/// what errors call it.
 pub(super) fn write(path: &Path, what: &str, bytes: &[u8]) -> Result<(), Error> {
-    std::fs::write(path, bytes).map_err(|error| {
+    replace(path, bytes).map_err(|error| {
         let message = format!("the {what} `{}` could not be written", path.display());
         Error::new(ErrorKind::Output, message)
             .with_hint("name a place where you may write")
             .with_source(error)
     })
+}
+
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // a link stays one, and what is behind it is written
+    let real = path
+        .canonicalize()
+        .unwrap_or_else(|_absent| path.to_path_buf());
+    let is_other = fs::metadata(&real).is_ok_and(|found| !found.is_file());
+    let folder = real.parent().filter(|parent| parent != &Path::new(""));
+    let folder = folder.unwrap_or(Path::new("."));
+    if is_other || fs::metadata(&real).is_ok_and(|found| found.permissions().readonly()) {
+        // a device or a pipe cannot be replaced, and what may not be written must not be
+        return fs::write(&real, bytes);
+    }
+    let Ok(mut file) = temporary(&real, folder) else {
+        // the file may be written where its folder may not
+        return fs::write(&real, bytes);
+    };
+    file.write_all(bytes)?;
+    file.persist(&real).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// A file beside `path`, with the permissions of that one, or those of any new file.
+#[cfg(unix)]
+fn temporary(path: &Path, folder: &Path) -> io::Result<NamedTempFile> {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let any = fs::Permissions::from_mode(0o666);
+    let mut builder = tempfile::Builder::new();
+    let file = builder.permissions(any).tempfile_in(folder)?;
+    if let Ok(old) = fs::metadata(path) {
+        fs::set_permissions(file.path(), old.permissions())?;
+    }
+    Ok(file)
+}
+
+/// A file beside the one to be written.
+#[cfg(not(unix))]
+fn temporary(_: &Path, folder: &Path) -> io::Result<NamedTempFile> {
+    NamedTempFile::new_in(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_written_in_place_of_an_older_one_and_nothing_stays_beside_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("report.json");
+        for text in ["a longer text", "new"] {
+            write(&path, "report", text.as_bytes()).unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        }
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_and_permissions_stay_as_they_are() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let dir = tempfile::tempdir().unwrap();
+        let (real, link) = (dir.path().join("real"), dir.path().join("link"));
+        fs::write(&real, "old").unwrap();
+        fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        write(&link, "report", b"new").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read_to_string(&real).unwrap(), "new");
+        let mode = fs::metadata(&real).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o640);
+        write(Path::new("/dev/null"), "report", b"new").unwrap();
+    }
 }

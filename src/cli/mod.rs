@@ -88,6 +88,7 @@ fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         Command::Check(args) => commands::check::run(args, tables, output),
         Command::Diff(args) => commands::diff::run(args, tables, output),
         Command::Find(args) => commands::find::run(args, tables, output),
+        Command::Export(args) => commands::export::run(args, tables, output),
         Command::Inspect(args) => commands::inspect::run(args, tables, output),
         Command::Explain(args) => commands::explain::run(args, tables, output),
         Command::Facts(args) => commands::facts::run(args, tables, output),

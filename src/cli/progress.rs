@@ -101,11 +101,19 @@ fn line(counts: Counts, rate: Option<u64>) -> Option<String> {
         bytes_total,
         layers,
         layers_total,
+        packages,
+        packages_total,
+        ..
     } = counts;
-    if bytes.max(bytes_total) < WORTH_SAYING {
+    // servers are asked for each, which takes longer than reading
+    if bytes.max(bytes_total) < WORTH_SAYING && packages_total == 0 {
         return None;
     }
     let mut parts = Vec::new();
+    if packages_total > 0 {
+        let current = (packages + 1).min(packages_total);
+        parts.push(format!("package {current} of {packages_total}"));
+    }
     if layers_total > 0 {
         let current = (layers + 1).min(layers_total);
         parts.push(format!("layer {current} of {layers_total}"));
@@ -148,6 +156,22 @@ mod tests {
             bytes_total: bytes[1] * MB,
             layers: layers[0],
             layers_total: layers[1],
+            ..Counts::default()
+        }
+    }
+
+    #[test]
+    fn the_files_of_a_lock_file_are_counted_before_much_is_read() {
+        let counts = |packages, packages_total| Counts {
+            packages,
+            packages_total,
+            ..counts([3, 4], [0, 0])
+        };
+        for (at, said) in [
+            (counts(0, 61), "package 1 of 61 · 3 of 4 MB"),
+            (counts(61, 61), "package 61 of 61 · 3 of 4 MB"),
+        ] {
+            assert_eq!(line(at, None).as_deref(), Some(said));
         }
     }
 

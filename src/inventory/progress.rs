@@ -11,6 +11,8 @@ pub struct Progress {
     bytes_total: AtomicU64,
     layers: AtomicU64,
     layers_total: AtomicU64,
+    packages: AtomicU64,
+    packages_total: AtomicU64,
 }
 
 /// What the counters said at one time.
@@ -25,6 +27,10 @@ pub struct Counts {
     pub layers: u64,
     /// Layers that are known to be there.
     pub layers_total: u64,
+    /// Files of lock files that were looked for.
+    pub packages: u64,
+    /// Files of lock files that are to be looked for.
+    pub packages_total: u64,
 }
 
 impl Progress {
@@ -36,6 +42,8 @@ impl Progress {
             bytes_total: get(&self.bytes_total),
             layers: get(&self.layers),
             layers_total: get(&self.layers_total),
+            packages: get(&self.packages),
+            packages_total: get(&self.packages_total),
         }
     }
 
@@ -52,6 +60,16 @@ impl Progress {
     /// A layer was read.
     pub(super) fn layer_done(&self) {
         self.layers.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// There is one more file of a lock file to look for.
+    pub(super) fn expect_package(&self) {
+        self.packages_total.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A file of a lock file was looked for.
+    pub(super) fn package_done(&self) {
+        self.packages.fetch_add(1, Ordering::Relaxed);
     }
 
     fn read(&self, bytes: usize) {

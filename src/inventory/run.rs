@@ -130,7 +130,8 @@ impl Run<'_> {
             What::Members(place, indices, _) => {
                 progress.expect(indices.iter().map(|index| place.size(*index)).sum());
             }
-            What::Digest(_) | What::Stream(_) | What::Locked(_) | What::Header(..) => {}
+            What::Locked(_) => progress.expect_package(),
+            What::Digest(_) | What::Stream(_) | What::Header(..) => {}
         }
     }
 
@@ -146,6 +147,9 @@ impl Run<'_> {
             return;
         };
         let (outcome, source, problems) = locks::open(wanted, self.reach, &self.means);
+        if let Some(progress) = &self.means.progress {
+            progress.package_done();
+        }
         self.problems.add(artifact, problems);
         let mut draft = None;
         if let Some(source) = source {

@@ -8,7 +8,7 @@ use crate::tables::Tables;
 use crate::verdict::Evaluation;
 
 use super::check::{github, gitlab, junit, markdown, ndjson, sarif};
-use super::{HumanOptions, document, human};
+use super::{HumanOptions, document, html, human};
 
 /// What `check` found, and what it was found in.
 #[derive(Debug, Clone, Copy)]
@@ -31,6 +31,8 @@ pub enum CheckFormat {
     Github,
     /// A code quality report of GitLab.
     Gitlab,
+    /// For people, with a picture of every package on every target: one HTML file that loads nothing.
+    Html,
     /// For people.
     #[default]
     Human,
@@ -60,7 +62,8 @@ pub fn write_check(
     match format {
         CheckFormat::Github => github::write(checked, out),
         CheckFormat::Gitlab => gitlab::write(checked, out),
-        CheckFormat::Human => human::write(checked.evaluation, options, out),
+        CheckFormat::Html => html::write(checked, out),
+        CheckFormat::Human => human::write(checked, options, out),
         CheckFormat::Json => {
             let json = document::to_json(checked.evaluation).map_err(io::Error::other)?;
             writeln!(out, "{json}")

@@ -33,18 +33,18 @@ pub(super) fn write(
         plural(hidden.len() as u64, "file")
     )?;
     for file in hidden.iter().filter(|_| options.wasted) {
-        let by = match file.by {
-            Some(by) if by == file.layer => "replaced in the same layer".to_owned(),
-            Some(by) => format!("taken away by layer {}", by + 1),
-            None => "not in the final file system".to_owned(),
-        };
-        writeln!(
-            out,
-            "    {}  {}, layer {}, {by}",
-            visible(&file.path),
-            megabytes(file.size),
-            file.layer + 1
-        )?;
+        writeln!(out, "    {}", visible(&line(file)))?;
     }
     Ok(())
+}
+
+/// What a file is, where it was brought and what took it away.
+pub(super) fn line(file: &Hidden) -> String {
+    let by = match file.by {
+        Some(by) if by == file.layer => "replaced in the same layer".to_owned(),
+        Some(by) => format!("taken away by layer {}", by + 1),
+        None => "not in the final file system".to_owned(),
+    };
+    let (path, layer) = (&file.path, file.layer + 1);
+    format!("{path}  {}, layer {layer}, {by}", megabytes(file.size))
 }

@@ -6,7 +6,9 @@ use crate::rule::{Code, Level};
 use crate::verdict::{Evaluation, Finding, FromLayer, Judged, Row, Verdict};
 
 use super::beside::Beside;
-use super::counts::Counts;
+use super::checked::Checked;
+use super::counts::Tally;
+use super::fatbins;
 use super::group::{Group, gather};
 use super::hidden;
 use super::kernels;
@@ -18,11 +20,15 @@ use super::{HumanOptions, visible};
 
 /// Writes the report.
 pub(super) fn write(
-    evaluation: &Evaluation,
+    checked: Checked<'_>,
     options: HumanOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let evaluation = checked.evaluation;
     let styles = Styles::new(options.colour);
+    if options.quiet {
+        return write_results(evaluation, styles, options, out);
+    }
     let shown: Vec<&Finding> = evaluation
         .findings
         .iter()
@@ -49,6 +55,9 @@ pub(super) fn write(
         let several = artifact.package.is_none();
         write_findings(&findings, several, styles, options, out)?;
         kernels::write_missing(evaluation, index, styles, options, out)?;
+        if options.verbose {
+            fatbins::write(checked, index, styles, options, out)?;
+        }
     }
     write_findings(&drivers, false, styles, options, out)?;
     let policy: Vec<&Finding> = shown
@@ -59,6 +68,20 @@ pub(super) fn write(
     write_findings(&policy, false, styles, options, out)?;
     write_legend(&shown, styles, options, out)?;
     write_summary(evaluation, styles, options, out)
+}
+
+/// Writes the verdicts and nothing else.
+fn write_results(
+    evaluation: &Evaluation,
+    styles: Styles,
+    options: HumanOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let beside = Beside::of_rows(evaluation);
+    for (index, artifact) in evaluation.artifacts.iter().enumerate() {
+        write_artifact(evaluation, index, artifact, &beside, styles, options, out)?;
+    }
+    write_result(evaluation, styles, options, out)
 }
 
 fn write_artifact(
@@ -89,6 +112,9 @@ fn write_artifact(
         None => writeln!(out, "{}", styles.bold(visible(&artifact.input)))?,
     }
     write_rows(&rows, artifact, styles, out)?;
+    if options.quiet {
+        return Ok(());
+    }
     hidden::write(&artifact.hidden, options, out)
 }
 
@@ -256,20 +282,20 @@ fn write_legend(
     writeln!(out, "{}", styles.dim(wrapped(text, 0, options.width)))
 }
 
-fn write_summary(
+/// The line with the worst of all.
+fn write_result(
     evaluation: &Evaluation,
     styles: Styles,
     options: HumanOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let Counts {
+    let Tally {
         denied,
-        warnings: warned,
-        remarks: allowed,
+        warned,
+        allowed,
         waived,
         ..
-    } = Counts::of(evaluation);
-    writeln!(out)?;
+    } = Tally::of(&evaluation.findings);
     write!(out, "{}: ", styles.verdict(evaluation.verdict))?;
     write!(
         out,
@@ -284,7 +310,7 @@ fn write_summary(
     if waived > 0 {
         write!(out, ", {waived} waived")?;
     }
-    if allowed > 0 && !options.verbose {
+    if allowed > 0 && !options.verbose && !options.quiet {
         write!(
             out,
             ", {} not shown (`--verbose`)",
@@ -292,10 +318,20 @@ fn write_summary(
         )?;
     }
     if evaluation.has_targets_by_hand() {
-        writeln!(out, " (targets of the command line)")?;
+        writeln!(out, " (targets of the command line)")
     } else {
-        writeln!(out, " (policy {})", visible(&evaluation.policy))?;
+        writeln!(out, " (policy {})", visible(&evaluation.policy))
     }
+}
+
+fn write_summary(
+    evaluation: &Evaluation,
+    styles: Styles,
+    options: HumanOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    writeln!(out)?;
+    write_result(evaluation, styles, options, out)?;
     let locks = evaluation
         .artifacts
         .iter()

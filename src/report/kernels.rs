@@ -73,7 +73,8 @@ pub(super) fn write_missing(
     Ok(())
 }
 
-fn name(found: &MissingKernels) -> String {
+/// The GPU that finds no code.
+pub(super) fn name(found: &MissingKernels) -> String {
     // a target made of one GPU is often called by its name
     if found.gpu.contains(&found.target) {
         found.gpu.clone()
@@ -82,7 +83,8 @@ fn name(found: &MissingKernels) -> String {
     }
 }
 
-fn summary(missing: &Missing) -> String {
+/// How many kernels are missing, in words.
+pub(super) fn summary(missing: &Missing) -> String {
     let Missing {
         fatbins,
         uncovered,
@@ -152,7 +154,7 @@ fn write_names<'n>(
 }
 
 /// The lines that show `names`, ascending: instantiations of a template, and overloads, as one.
-fn folded<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
+pub(super) fn folded<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
     let mut heads: BTreeMap<String, (u64, String)> = BTreeMap::new();
     for name in names {
         let (head, whole) = demangle(name).unwrap_or_else(|| (name.to_owned(), name.to_owned()));

@@ -9,10 +9,13 @@ mod checked;
 mod counts;
 mod diff;
 mod document;
+mod export;
 mod facts;
+mod fatbins;
 mod find;
 mod group;
 mod hidden;
+mod html;
 mod human;
 mod inspect;
 mod kernels;
@@ -30,6 +33,7 @@ use crate::inventory::{Inventory, to_json};
 use crate::verdict::compare::Comparison;
 
 pub use checked::{CheckFormat, Checked, write_check};
+pub use export::{ExportFormat, write_export};
 pub(crate) use text::plural;
 
 /// The form of a report other than that of `check`.
@@ -51,6 +55,8 @@ pub struct HumanOptions {
     pub colour: bool,
     /// Whether to show findings without effect, and every target of every library.
     pub verbose: bool,
+    /// Whether to write the results alone, without findings.
+    pub quiet: bool,
     /// Whether to list what an image ships and never uses.
     pub wasted: bool,
     /// Columns of the terminal, at which long sentences are wrapped; none where there is no terminal.
@@ -63,6 +69,7 @@ impl HumanOptions {
         Self {
             colour,
             verbose,
+            quiet: false,
             wasted: false,
             width: None,
         }
@@ -72,6 +79,12 @@ impl HumanOptions {
     #[must_use]
     pub fn with_colour(self, colour: bool) -> Self {
         Self { colour, ..self }
+    }
+
+    /// Writes the results alone, or all of the report.
+    #[must_use]
+    pub fn with_quiet(self, quiet: bool) -> Self {
+        Self { quiet, ..self }
     }
 
     /// Lists what an image ships and never uses.

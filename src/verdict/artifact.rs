@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::compat::{Fit, cubin_fit};
 use crate::cuda::SmTarget;
 use crate::device::{HostFormat, ImageKind};
 use crate::inventory::{Artifact, ArtifactKind, Library, LockedByName, Seen};
@@ -13,6 +12,7 @@ use crate::tables::Tables;
 
 use super::conda;
 use super::finding::{Finding, PackageName};
+use super::weights::weights;
 
 /// The package is built for another platform than the target's.
 pub(super) struct PlatformMismatch {
@@ -316,36 +316,17 @@ pub(super) fn unused_architectures(
     policy: &Policy,
     tables: &Tables,
 ) -> Option<Finding> {
-    let gpus: Vec<_> = policy
-        .targets
+    let weights = weights(libraries.iter().copied(), true, policy, tables);
+    let cubins = weights
         .iter()
-        .flat_map(|target| &target.gpus)
+        .filter(|weight| weight.kind == ImageKind::Cubin);
+    let total = cubins
+        .clone()
+        .fold(0_u64, |sum, weight| sum.saturating_add(weight.bytes));
+    let unused: BTreeMap<SmTarget, u64> = cubins
+        .filter(|weight| weight.unused && weight.bytes > 0)
+        .filter_map(|weight| Some((weight.target?, weight.bytes)))
         .collect();
-    let mut unused: BTreeMap<SmTarget, u64> = BTreeMap::new();
-    let mut total: u64 = 0;
-    for library in libraries {
-        for image in library
-            .code
-            .iter()
-            .filter(|code| code.own)
-            .flat_map(|code| &code.class.images)
-        {
-            if image.key.kind != ImageKind::Cubin {
-                continue;
-            }
-            total = total.saturating_add(image.bytes);
-            let Some(target) = image.key.target else {
-                continue;
-            };
-            if gpus
-                .iter()
-                .all(|gpu| cubin_fit(target, gpu.cc, tables) == Fit::No)
-            {
-                let sum = unused.entry(target).or_default();
-                *sum = sum.saturating_add(image.bytes);
-            }
-        }
-    }
     let bytes = unused
         .values()
         .fold(0_u64, |sum, bytes| sum.saturating_add(*bytes));

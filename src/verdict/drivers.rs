@@ -1,10 +1,14 @@
 //! What is wrong with the driver of a target, whatever the code.
 
 use crate::compat::{Driver, Drives, Meets};
-use crate::inventory::Library;
+use crate::cuda::{DriverBranch, DriverSpec};
+use crate::inventory::{Artifact, Library};
+use crate::platform::Os;
 use crate::policy::FleetTarget;
 use crate::rule::Code;
+use crate::tables::Tables;
 
+use super::artifact::os_of;
 use super::finding::Finding;
 use super::floor::{Floor, Mechanism};
 use super::words::{self, Subject};
@@ -55,6 +59,20 @@ pub(super) fn findings(
         Drives::Unknown => findings.push(words::driver_unknown(subject, &spec, driver)),
     }
     findings
+}
+
+/// The branch of `driver`, a driver of `target` or one that `artifact` needs there; of a number that no branch is known
+/// to have, the newest that it must be above. Nothing where the tables do not say.
+pub fn branch_on(
+    driver: &DriverSpec,
+    artifact: &Artifact,
+    target: &FleetTarget,
+    tables: &Tables,
+) -> Option<DriverBranch> {
+    let libraries: Vec<&Library> = artifact.libraries.iter().collect();
+    let os = os_of(artifact, &libraries).unwrap_or(Os::Linux);
+    let os = target.known_driver(os, tables).os();
+    Driver::new(Some(driver.clone()), os, tables).at_least()
 }
 
 /// That a target names no driver.

@@ -6,10 +6,11 @@
 use std::collections::BTreeSet;
 
 use crate::compat::{
-    Accepted, Answer, ENFORCED, Forward, Host, Unmet, Unsure, accepted, requirements_met,
+    Accepted, Answer, ENFORCED, Forward, Host, Package, Unmet, Unsure, accepted, requirements_met,
 };
 use crate::cuda::SmTarget;
-use crate::image::{HostKind, ImageEnv, Requirements};
+use crate::image::{DriverFile, HostKind, ImageEnv, Requirements, driver_file};
+use crate::inventory::ImageFacts;
 use crate::platform::Os;
 use crate::policy::{FleetTarget, TargetGpu};
 use crate::rule::Code;
@@ -74,6 +75,39 @@ pub fn requirements(
     };
     required.floor = declared(all, &drivers);
     required
+}
+
+/// What an image declares in its environment and labels.
+pub fn env(facts: &ImageFacts, tables: &Tables) -> ImageEnv {
+    let env = facts.env.iter().map(String::as_str);
+    let labels = facts.labels.iter();
+    let labels = labels.map(|(name, value)| (name.as_str(), value.as_str()));
+    ImageEnv::parse(env, labels, tables)
+}
+
+/// The forward compatibility package that programs in an image load, where it holds one.
+pub fn forward_package<'a>(
+    facts: &'a ImageFacts,
+    env: &ImageEnv,
+    tables: &Tables,
+) -> Option<Package<'a>> {
+    let forced = !env.compat_folders.is_empty() || !facts.compat_configs.is_empty();
+    let packages = facts.compat.iter().filter_map(|driver| {
+        let version = match driver_file(&driver.path) {
+            Some(DriverFile::Compat(version)) => version,
+            _ => None,
+        };
+        let note = driver.note.as_ref().and_then(|note| note.as_ref().ok());
+        // a link by another name says nothing
+        (version.is_some() || note.is_some()).then(|| Package {
+            driver: version.or_else(|| env.built_with_driver.clone()),
+            cuda: env.compat_package,
+            note,
+            forced,
+        })
+    });
+    // of several, the newest is the one that `/usr/local/cuda` leads to
+    packages.max_by_key(|package| package.gives(tables))
 }
 
 /// The row of a target's GPU, where it has a name.

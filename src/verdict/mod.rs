@@ -33,6 +33,7 @@ mod tests;
 mod units;
 mod unused;
 mod waive;
+mod weights;
 mod words;
 
 use std::collections::BTreeMap;
@@ -49,6 +50,7 @@ use judge::Judge;
 pub use artifact::is_without_cuda;
 pub(crate) use artifact::megabytes;
 pub use baseline::Baseline;
+pub use drivers::branch_on;
 pub use finding::{Finding, FromLayer, PackageName, WaivedBy};
 pub use floor::{Floor, Mechanism, RuntimeVersion};
 pub use kernels::{Missing, MissingKernels};
@@ -56,6 +58,7 @@ pub use lock::environment;
 pub(crate) use rows::RowIndex;
 pub use runs::{FatbinsOnGpu, LibraryOnGpu, OnGpu, Runs, fatbins};
 pub use state::State;
+pub use weights::{Weight, weights};
 
 /// The result for something: worse is greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

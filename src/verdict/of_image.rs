@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::compat::{Driver, Package as CompatPackage, forward, user_mode};
 use crate::cuda::SmTarget;
-use crate::image::{DriverFile, ImageEnv, driver_file};
+use crate::image::ImageEnv;
 use crate::inventory::{Artifact, ImageFacts, Library};
 use crate::policy::{FleetTarget, TargetGpu};
 use crate::tables::Tables;
@@ -33,27 +33,8 @@ impl<'a> OfImage<'a> {
     /// What `artifact` says, where it is an image.
     pub(super) fn of(artifact: &'a Artifact, tables: &'a Tables) -> Option<Self> {
         let facts = artifact.image.as_deref()?;
-        let env = facts.env.iter().map(String::as_str);
-        let labels = facts.labels.iter();
-        let labels = labels.map(|(name, value)| (name.as_str(), value.as_str()));
-        let env = ImageEnv::parse(env, labels, tables);
-        let forced = !env.compat_folders.is_empty() || !facts.compat_configs.is_empty();
-        let packages = facts.compat.iter().filter_map(|driver| {
-            let version = match driver_file(&driver.path) {
-                Some(DriverFile::Compat(version)) => version,
-                _ => None,
-            };
-            let note = driver.note.as_ref().and_then(|note| note.as_ref().ok());
-            // a link by another name says nothing
-            (version.is_some() || note.is_some()).then(|| CompatPackage {
-                driver: version.or_else(|| env.built_with_driver.clone()),
-                cuda: env.compat_package,
-                note,
-                forced,
-            })
-        });
-        // of several, the newest is the one that `/usr/local/cuda` leads to
-        let compat = packages.max_by_key(|package| package.gives(tables));
+        let env = image::env(facts, tables);
+        let compat = image::forward_package(facts, &env, tables);
         Some(Self {
             env,
             facts,

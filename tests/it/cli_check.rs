@@ -176,6 +176,7 @@ fn remarks_and_waived_findings_are_shown_when_asked_for() {
 struct Report {
     schema: String,
     verdict: String,
+    counts: Counts,
     policy: String,
     tables: Tables,
     artifacts: Vec<Artifact>,
@@ -184,6 +185,16 @@ struct Report {
     problems: Vec<Problem>,
     /// Of `--kernels`, which `cli_kernels` is about.
     missing_kernels: Option<serde_json::Value>,
+}
+
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Counts {
+    denied: usize,
+    warnings: usize,
+    remarks: usize,
+    waived: usize,
+    problems: usize,
 }
 
 #[derive(Debug, Deserialize)]
@@ -297,6 +308,20 @@ fn a_program_reads_the_same_as_json() {
     let report: Report = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(report.schema, "smgate/check/1");
     assert_eq!(report.missing_kernels, None);
+    let at = |level: &str| {
+        let found = report.findings.iter();
+        found
+            .filter(|one| one.level == level && one.waived.is_none())
+            .count()
+    };
+    let counts = Counts {
+        denied: 1,
+        warnings: at("warn"),
+        remarks: at("allow"),
+        waived: 0,
+        problems: 0,
+    };
+    assert_eq!((&report.counts, at("deny")), (&counts, 1));
     assert_eq!(
         (report.verdict.as_str(), report.policy.as_str()),
         ("fail", "--target")

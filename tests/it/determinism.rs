@@ -73,6 +73,7 @@ fn reports(place: &Place, inputs: &[&str], threads: &str) -> Vec<Run> {
     for format in crate::reports::FORMATS {
         run(CHECK, &["--format", format]);
     }
+    run(CHECK, &["--format", "html"]);
     run(CHECK, &["--verbose"]);
     for format in ["json", "human"] {
         run(&["inspect"], &["--format", format]);

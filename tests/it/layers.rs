@@ -44,6 +44,17 @@ const MAY_NAME: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "export",
+        &[
+            "tables",
+            "compat",
+            "image",
+            "inventory",
+            "policy",
+            "verdict",
+        ],
+    ),
+    (
         "report",
         &[
             "tables",
@@ -54,6 +65,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "policy",
             "verdict",
             "find",
+            "export",
         ],
     ),
     (
@@ -68,6 +80,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "policy",
             "verdict",
             "find",
+            "export",
             "report",
         ],
     ),

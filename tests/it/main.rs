@@ -8,14 +8,18 @@
     reason = "a failed expectation is a failed test; clippy.toml says so of test functions, this of their helpers"
 )]
 
+#[cfg(unix)]
+mod action;
 mod cli_check;
 mod cli_conda;
 mod cli_diff;
 mod cli_explain;
+mod cli_export;
 mod cli_facts;
 #[cfg(feature = "registry")]
 mod cli_find;
 mod cli_host;
+mod cli_html;
 mod cli_image;
 mod cli_image_facts;
 #[cfg(feature = "registry")]
@@ -60,5 +64,6 @@ mod reports;
 mod schema;
 mod support;
 mod support_cli;
+mod support_html;
 mod support_image;
 mod support_zip;

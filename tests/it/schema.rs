@@ -430,7 +430,7 @@ fn the_schemas_demand_every_field_and_allow_no_other() {
             assert_eq!(object["additionalProperties"], false, "{name}: {listed:?}");
         }
     }
-    assert_eq!(count, 10, "the schemas that README names");
+    assert_eq!(count, 10, "the schemas that docs/json.md names");
 }
 
 /// Everything that a policy may hold, and a base that it includes.

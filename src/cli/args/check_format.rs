@@ -14,6 +14,8 @@ pub(in crate::cli) enum CheckFormatArg {
     Github,
     /// A code quality report of GitLab
     Gitlab,
+    /// For people: one HTML file with a heat map and every detail
+    Html,
     /// For people
     #[default]
     Human,
@@ -34,6 +36,7 @@ impl From<CheckFormatArg> for CheckFormat {
         match format {
             CheckFormatArg::Github => Self::Github,
             CheckFormatArg::Gitlab => Self::Gitlab,
+            CheckFormatArg::Html => Self::Html,
             CheckFormatArg::Human => Self::Human,
             CheckFormatArg::Json => Self::Json,
             CheckFormatArg::Junit => Self::Junit,
@@ -98,7 +101,7 @@ mod tests {
             ("json", "write FORMAT=FILE"),
             (
                 "jsn=a.json",
-                "`jsn` is none of the formats github, gitlab, human, json, junit",
+                "`jsn` is none of the formats github, gitlab, html, human, json, junit",
             ),
             ("json=", "a file is missing"),
             ("json=-", "use `--format`"),

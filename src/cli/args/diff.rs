@@ -6,10 +6,6 @@ use clap::Args as ClapArgs;
 
 use super::{FailOn, Fleet, FormatArg, Network, Scan};
 
-pub(super) const EXIT_HELP: &str = "Exit status: 0 nothing got worse, 1 a target fails that did not, or the policy denies more \
-                                    than before (with `--fail-on warn`, or warns more), 2 nothing could be compared \
-                                    (usage, policy, input), 3 something could not be read and nothing got worse";
-
 /// Show what changes between two versions of a package, an environment or an image, for your targets
 #[derive(Debug, ClapArgs)]
 pub(in crate::cli) struct Diff {
@@ -19,13 +15,11 @@ pub(in crate::cli) struct Diff {
     /// What there will be
     #[arg(value_name = "AFTER", value_hint = clap::ValueHint::AnyPath)]
     pub(in crate::cli) after: OsString,
-    #[command(flatten)]
-    pub(in crate::cli) fleet: Fleet,
     /// Exit with 1 where there are more warnings too
     #[arg(long, value_enum, value_name = "LEVEL", default_value_t)]
     pub(in crate::cli) fail_on: FailOn,
     /// The day on which waivers are judged, `2027-03-01`; today if not given
-    #[arg(long, value_name = "DATE")]
+    #[arg(long, value_name = "DATE", hide_short_help = true)]
     pub(in crate::cli) today: Option<String>,
     /// The form of the report
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
@@ -33,6 +27,8 @@ pub(in crate::cli) struct Diff {
     /// Show more: the megabytes of every architecture, every library and package, remarks
     #[arg(long, short)]
     pub(in crate::cli) verbose: bool,
+    #[command(flatten)]
+    pub(in crate::cli) fleet: Fleet,
     #[command(flatten)]
     pub(in crate::cli) network: Network,
     #[command(flatten)]

@@ -9,8 +9,10 @@ pub(in crate::cli) struct Fleet {
     /// The policy: a file, or `preset:NAME`; without it, `smgate.yaml` found upwards from here
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub(in crate::cli) policy: Option<String>,
-    /// A target by hand instead of a policy: a GPU (`H100`), a compute capability (`9.0`), a PCI id (`10de:2330`),
-    /// an instance type (`aws:p5.48xlarge`), or `host`, this machine; repeatable
+    /// A target by hand instead of a policy; repeatable
+    ///
+    /// A GPU (`H100`), a compute capability (`9.0`), a PCI id (`10de:2330`), an instance type (`aws:p5.48xlarge`), or
+    /// `host`, this machine.
     #[arg(long, value_name = "GPU|CC|ID|TYPE", conflicts_with = "policy")]
     pub(in crate::cli) target: Vec<String>,
     /// The driver of `--target`: a version (`550.54.15`) or a branch (`R550`)

@@ -10,20 +10,22 @@ use crate::source::lock::{Environment, Libc, PythonVersion};
 #[derive(Debug, Default, ClapArgs)]
 #[command(next_help_heading = "Lock files")]
 pub(in crate::cli) struct Install {
-    /// The Python that files are chosen for, `3.12` or `3.13t`; without it the target's, else what the lock file asks for
+    /// The Python that files are chosen for, `3.12`
+    ///
+    /// `3.13t` is one without the global lock. Without it the target's, else what the lock file asks for.
     #[arg(long, value_name = "VERSION")]
     pub(in crate::cli) python: Option<PythonVersion>,
     /// The glibc that files are chosen for, `2.28`; without it the target's, else any
-    #[arg(long, value_name = "VERSION", value_parser = glibc)]
+    #[arg(long, value_name = "VERSION", value_parser = glibc, hide_short_help = true)]
     pub(in crate::cli) glibc: Option<Glibc>,
     /// An extra of the project that is installed; repeatable
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
     extra: Vec<String>,
     /// A dependency group that is installed beside the default ones; repeatable
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
     group: Vec<String>,
     /// The environment of a `pixi.lock`; `default` if not given
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
     environment: Option<String>,
 }
 

@@ -59,6 +59,10 @@ fn words(command: &str) -> Vec<String> {
     words
 }
 
+fn is_placeholder(word: &str) -> bool {
+    word.chars().all(|c| c.is_ascii_uppercase())
+}
+
 /// The README and the pages below `docs/`: their names and texts.
 fn pages() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -69,8 +73,10 @@ fn pages() -> Vec<(String, String)> {
             let entries = std::fs::read_dir(&path).unwrap();
             open.extend(entries.map(|entry| entry.unwrap().path()));
         } else if path.extension().is_some_and(|suffix| suffix == "md") {
-            let text = std::fs::read_to_string(&path).unwrap();
-            pages.push((path.display().to_string(), text));
+            let file = std::fs::File::open(&path).unwrap();
+            let (text, more) = crate::limits::read_capped(file, 1 << 20).unwrap();
+            assert!(!more, "{}", path.display());
+            pages.push((path.display().to_string(), String::from_utf8(text).unwrap()));
         }
     }
     assert!(pages.len() > 10, "{}", pages.len());
@@ -94,6 +100,10 @@ fn every_command_that_a_page_quotes_can_be_typed() {
             match Args::try_parse_from(&words) {
                 Ok(_) => {}
                 Err(error) if error.kind() == ErrorKind::DisplayHelp => {}
+                // a word in capitals stands for a value
+                Err(error)
+                    if error.kind() == ErrorKind::InvalidValue
+                        && words.iter().any(|word| is_placeholder(word)) => {}
                 // prose names a command without its inputs
                 Err(error) if words.len() == 2 => {
                     assert!(
@@ -130,7 +140,7 @@ fn the_help_shows_the_default_of_every_limit() {
     let mut command = Args::command();
     for name in ["check", "inspect"] {
         let help = command.find_subcommand_mut(name).unwrap();
-        let help = help.render_help().to_string();
+        let help = help.render_long_help().to_string();
         // as wrapped for no terminal
         let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
         for default in ["1T", "300", "1000000", "64M", "6", "8G", "256M"] {
@@ -138,5 +148,62 @@ fn the_help_shows_the_default_of_every_limit() {
             assert!(help.contains(&shown), "{name} lacks {shown}");
         }
         assert!(help.contains("at most 8"), "{name}");
+    }
+}
+
+/// Each command with the words that lead to it.
+fn every_command(command: &clap::Command, path: &str, into: &mut Vec<(String, clap::Command)>) {
+    into.push((path.to_owned(), command.clone()));
+    for below in command.get_subcommands() {
+        every_command(below, &format!("{path} {}", below.get_name()), into);
+    }
+}
+
+fn commands_of_the_program() -> Vec<(String, clap::Command)> {
+    let mut commands = Vec::new();
+    let program = <Args as clap::CommandFactory>::command();
+    every_command(&program, "smgate", &mut commands);
+    commands
+}
+
+#[test]
+fn every_command_has_examples_in_its_long_help_that_can_be_typed() {
+    let alone = [
+        "smgate cache dir",
+        "smgate cache size",
+        "smgate cache clear",
+    ];
+    for (path, command) in commands_of_the_program() {
+        if alone.contains(&path.as_str()) {
+            continue;
+        }
+        let text = command.get_after_long_help().map(ToString::to_string);
+        let text = text.unwrap_or_else(|| panic!("`{path} --help` has no examples"));
+        let (_, examples) = text.split_once("Examples:\n").unwrap();
+        let examples = examples.lines().map(str::trim_start);
+        let typed = examples.flat_map(|line| line.split(" | "));
+        let typed: Vec<&str> = typed.filter(|line| line.starts_with("smgate ")).collect();
+        assert!(typed.iter().any(|line| line.starts_with(&path)), "{path}");
+        for line in typed {
+            let words = line
+                .split(' ')
+                .take_while(|word| !["<", ">"].contains(word));
+            if let Err(error) = Args::try_parse_from(words) {
+                panic!("{path}: `{line}`: {error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_short_help_of_a_command_fits_a_screen_and_leaves_limits_out() {
+    for (path, command) in commands_of_the_program() {
+        let mut command = command.term_width(80);
+        let short = command.render_help().to_string();
+        assert!(short.lines().count() <= 50, "{path}:\n{short}");
+        assert!(!short.contains("Limits:"), "{path}");
+        for line in short.lines() {
+            assert!(line.chars().count() <= 80, "{path}: {line}");
+        }
     }
 }

@@ -70,6 +70,7 @@ pub(in crate::cli) fn run(args: &Check, tables: &Tables, output: &Output) -> Res
     }
     let mut stdout = output.stdout();
     let human = plain
+        .with_quiet(args.quiet)
         .with_colour(output.stdout_colour())
         .with_width(stdout_width());
     let written = write_check(checked, args.format.into(), human, &mut stdout);

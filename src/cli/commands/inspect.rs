@@ -4,11 +4,10 @@ use std::io::Write as _;
 
 use crate::cli::args::Inspect;
 use crate::cli::{Exit, Failure, Output, stdout_width, unless_closed};
-use crate::problem::ProblemKind;
 use crate::report::{HumanOptions, write_inspect};
 use crate::tables::Tables;
 
-use super::{require_something, scan_inputs};
+use super::{by_what_was_read, require_something, scan_inputs};
 
 pub(in crate::cli) fn run(
     args: &Inspect,
@@ -27,17 +26,5 @@ pub(in crate::cli) fn run(
         .with_width(stdout_width());
     let written = write_inspect(&inventory, args.format.into(), human, &mut stdout);
     unless_closed(written.and_then(|()| stdout.flush()))?;
-    Ok(if inventory.is_unread() {
-        Exit::CannotJudge
-    } else if inventory
-        .artifacts
-        .iter()
-        .flat_map(|artifact| &artifact.problems)
-        // whose a file is says nothing of what is in it
-        .any(|problem| problem.kind != ProblemKind::PackagesUnread)
-    {
-        Exit::Incomplete
-    } else {
-        Exit::Pass
-    })
+    Ok(by_what_was_read(&inventory))
 }

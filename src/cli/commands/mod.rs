@@ -4,6 +4,7 @@ pub(super) mod cache;
 pub(super) mod check;
 pub(super) mod diff;
 pub(super) mod explain;
+pub(super) mod export;
 pub(super) mod facts;
 pub(super) mod find;
 mod fleet;
@@ -21,6 +22,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::escape::visible;
 use crate::inventory::{Artifact, ArtifactKind, Inventory, ScanOptions, scan_with};
 use crate::policy::{Date, IncludedFile, Policy};
+use crate::problem::ProblemKind;
 use crate::source::{SourceSpec, read_named};
 use crate::tables::{Overlay, Tables};
 use crate::{Error, ErrorKind};
@@ -28,7 +30,7 @@ use crate::{Error, ErrorKind};
 use super::args::Network;
 use super::progress::Line;
 use super::reach::reach;
-use super::{Failure, Output, unless_closed};
+use super::{Exit, Failure, Output, unless_closed};
 
 /// The name of the policy file that is found without being named.
 const POLICY_FILE: &str = "smgate.yaml";
@@ -125,6 +127,22 @@ fn require_something(inventory: &Inventory, origin: Option<&Path>) -> Result<(),
             let hint = "name the directory that holds the packages, such as `site-packages`";
             Err(Error::new(ErrorKind::Input, message).with_hint(hint))
         }
+    }
+}
+
+/// How a command ends that judges nothing: by whether everything was read.
+fn by_what_was_read(inventory: &Inventory) -> Exit {
+    let mut problems = inventory
+        .artifacts
+        .iter()
+        .flat_map(|artifact| &artifact.problems);
+    if inventory.is_unread() {
+        Exit::CannotJudge
+    // whose a file is says nothing of what is in it
+    } else if problems.any(|problem| problem.kind != ProblemKind::PackagesUnread) {
+        Exit::Incomplete
+    } else {
+        Exit::Pass
     }
 }
 

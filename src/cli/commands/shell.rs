@@ -1,10 +1,11 @@
 //! `smgate completions` and `smgate man`: both are made of the arguments themselves, so that neither can differ.
 
 use std::fs;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::Path;
 
 use clap::{Command, CommandFactory as _};
+use clap_complete::Shell;
 use clap_mangen::Man as Page;
 
 use crate::cli::args::{Args, Completions, Man};
@@ -17,8 +18,33 @@ pub(in crate::cli) fn completions(args: &Completions, output: &Output) -> Result
     let name = command.get_name().to_owned();
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command, name, &mut script);
+    if args.shell == Shell::Fish {
+        values_for_fish(&command, &mut script)?;
+    }
     output.stdout().write_all(&script)?;
     Ok(Exit::Pass)
+}
+
+/// The values of arguments that are no options, which the generator for fish leaves out.
+fn values_for_fish(command: &Command, script: &mut Vec<u8>) -> io::Result<()> {
+    let name = command.get_name();
+    for below in command.get_subcommands() {
+        for argument in below.get_positionals() {
+            let values: Vec<String> = argument
+                .get_possible_values()
+                .iter()
+                .map(|value| value.get_name().to_owned())
+                .collect();
+            if !values.is_empty() {
+                let (word, values) = (below.get_name(), values.join(" "));
+                writeln!(
+                    script,
+                    "complete -c {name} -n \"__fish_{name}_using_subcommand {word}\" -f -a \"{values}\""
+                )?;
+            }
+        }
+    }
+    Ok(())
 }
 
 pub(in crate::cli) fn man(args: &Man, output: &Output) -> Result<Exit, Failure> {
@@ -88,7 +114,7 @@ fn no_page(above: &Command, word: &str) -> Error {
     }
 }
 
-fn cannot_write(path: &Path, error: std::io::Error) -> Error {
+fn cannot_write(path: &Path, error: io::Error) -> Error {
     let message = format!(
         "`{}` could not be written",
         visible(&path.display().to_string())

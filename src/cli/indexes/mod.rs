@@ -30,17 +30,19 @@ const CA_MAX: u64 = 16 << 20;
 #[command(next_help_heading = "Package indexes")]
 #[non_exhaustive]
 pub struct IndexOptions {
-    /// The package index (simple API) that is asked where the lock file names none; without it, that of your pip or uv
+    /// The package index that is asked; without it, that of your pip or uv
+    ///
+    /// It has the simple API, and is asked where the lock file names none.
     #[arg(long, value_name = "URL", value_parser = secret)]
     pub index_url: Option<Secret>,
     /// A further package index; repeatable
     #[arg(long, value_name = "URL", value_parser = secret)]
     pub extra_index_url: Vec<Secret>,
     /// A page or a directory with files of packages; repeatable
-    #[arg(long, value_name = "URL|PATH", value_parser = secret)]
+    #[arg(long, value_name = "URL|PATH", value_parser = secret, hide_short_help = true)]
     pub find_links: Vec<Secret>,
     /// Whether the program `keyring` is asked for passwords of package indexes
-    #[arg(long, value_enum, value_name = "PROVIDER")]
+    #[arg(long, value_enum, value_name = "PROVIDER", hide_short_help = true)]
     pub keyring_provider: Option<KeyringProvider>,
     /// Whether no package index is asked, nor pip for its own
     #[arg(skip)]

@@ -302,7 +302,7 @@ proptest! {
                 }
                 CheckFormat::Junit => assert_junit(&written)?,
                 CheckFormat::Markdown => assert_markdown(&written, 3, 2)?,
-                CheckFormat::Human => {}
+                CheckFormat::Html | CheckFormat::Human => {}
             }
         }
     }

@@ -62,7 +62,7 @@ fn what_pages_link_to_exists() {
             checked += 1;
             let (path, heading) = resolved(&from, link);
             assert!(root().join(&path).exists(), "{}: {link}", from.path);
-            if let (Some(heading), true) = (heading, path.ends_with(".md")) {
+            if let Some(heading) = heading {
                 let found = headings(&page(&path)).contains(&heading);
                 assert!(found, "{}: {link}", from.path);
             }

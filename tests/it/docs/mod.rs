@@ -199,3 +199,25 @@ fn every_preset_is_listed() {
         assert!(page.text.contains(&name), "{name}");
     }
 }
+
+#[test]
+fn every_schema_is_listed() {
+    let page = page("docs/json.md");
+    for entry in fs::read_dir(root().join("src/report/schema")).unwrap() {
+        let name = entry.unwrap().file_name();
+        let link = format!("(../src/report/schema/{})", name.to_str().unwrap());
+        assert!(page.text.contains(&link), "docs/json.md lacks {link}");
+    }
+}
+
+#[test]
+fn code_of_the_library_stands_where_it_is_compiled() {
+    for page in pages() {
+        let compiled = page.path == "docs/library.md";
+        assert!(
+            compiled || !page.text.contains("```rust"),
+            "{}: only docs/library.md is compiled",
+            page.path
+        );
+    }
+}

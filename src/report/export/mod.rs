@@ -1,0 +1,66 @@
+//! Artifacts for others, from what content needs: a requirement of container tools, a compatibility specification
+//! for Kubernetes nodes, a bill of materials.
+//!
+//! Equal inputs give equal bytes: nothing holds a time or a random number.
+
+mod cyclonedx;
+mod nfd;
+mod require;
+
+use std::io::{self, Write};
+
+use crate::export::Needs;
+use crate::inventory::Inventory;
+use crate::tables::Tables;
+
+use super::visible;
+
+/// What to write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ExportFormat {
+    /// `ENV NVIDIA_REQUIRE_CUDA="…"` with the reasons as comments, for a Dockerfile.
+    RequireCuda,
+    /// The values of `NVIDIA_REQUIRE_CUDA` alone, a line for each artifact.
+    RequireCudaValue,
+    /// An image compatibility specification of Node Feature Discovery, as YAML.
+    Nfd,
+    /// A bill of materials in the JSON form of `CycloneDX` 1.6.
+    CycloneDx,
+}
+
+/// Writes what `needs`, of the artifacts of `inventory` in their order, come to; remarks for people go to `remarks`,
+/// where the form has no place for them.
+///
+/// # Errors
+///
+/// What writing gives.
+pub fn write_export(
+    inventory: &Inventory,
+    needs: &[Needs],
+    tables: &Tables,
+    format: ExportFormat,
+    out: &mut dyn Write,
+    remarks: &mut dyn Write,
+) -> io::Result<()> {
+    match format {
+        ExportFormat::RequireCuda => require::write(inventory, needs, tables, out),
+        ExportFormat::RequireCudaValue => {
+            require::write_values(inventory, needs, tables, out, remarks)
+        }
+        ExportFormat::Nfd => nfd::write(inventory, needs, tables, out),
+        ExportFormat::CycloneDx => {
+            let json = cyclonedx::to_json(inventory, needs).map_err(io::Error::other)?;
+            writeln!(out, "{json}")
+        }
+    }
+}
+
+/// Columns of a comment.
+const WIDTH: usize = 100;
+
+/// A sentence as lines of a comment, `# ` before each; made harmless.
+fn comment(text: &str) -> String {
+    let lines = super::text::wrapped(&visible(text), 2, Some(WIDTH));
+    format!("# {}\n", lines.replace("\n  ", "\n# "))
+}

@@ -1,0 +1,169 @@
+//! The words, classes and signs of the page.
+
+use maud::{Markup, html};
+
+use crate::device::{Coding, FatbinClass, ImageKey, ImageKind};
+use crate::rule::Level;
+use crate::verdict::{Runs, State, Verdict};
+
+use super::grid::Gets;
+
+/// The word for a verdict.
+pub(super) const fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Pass => "Pass",
+        Verdict::Incomplete => "Incomplete",
+        Verdict::Fail => "Fail",
+    }
+}
+
+/// The sign of a verdict, for eyes only: a word says the same.
+pub(super) fn sign(verdict: Verdict) -> Markup {
+    let sign = match verdict {
+        Verdict::Pass => "✓",
+        Verdict::Incomplete => "?",
+        Verdict::Fail => "✗",
+    };
+    html! { span.sign.(verdict.id()) aria-hidden="true" { (sign) } }
+}
+
+/// A verdict as sign and word.
+pub(super) fn marked(of: Verdict) -> Markup {
+    html! { span.verdict.(of.id()) { (sign(of)) " " (verdict(of).to_lowercase()) } }
+}
+
+/// What a reader is told of a level.
+pub(super) const fn level(level: Level) -> &'static str {
+    match level {
+        Level::Deny => "denied",
+        Level::Incomplete => "incomplete",
+        Level::Warn => "warning",
+        Level::Allow => "remark",
+    }
+}
+
+impl Gets {
+    /// Every value, in the order of the legend, with what it means.
+    pub(super) const LEGEND: &[(Self, &'static str)] = &[
+        (Self::Runs(Runs::Native), "machine code for the GPU"),
+        (
+            Self::Runs(Runs::Jit),
+            "PTX that the driver compiles at first use",
+        ),
+        (
+            Self::Runs(Runs::Unsure),
+            "code of which nobody promises that it runs",
+        ),
+        (
+            Self::Runs(Runs::Partial),
+            "some of the code is not for the GPU",
+        ),
+        (Self::Runs(Runs::LinkOnly), "must be linked at run time"),
+        (
+            Self::Runs(Runs::Blocked),
+            "code that the driver or the platform keeps from it",
+        ),
+        (Self::Runs(Runs::None), "no code for the GPU"),
+        (
+            Self::NoCode,
+            "no device code of its own that a GPU could load",
+        ),
+        (Self::NotRead, "the file was not read"),
+    ];
+
+    /// The class, which brings colour and sign.
+    pub(super) const fn class(self) -> &'static str {
+        match self {
+            Self::Runs(runs) => runs.id(),
+            Self::NoCode => "no-code",
+            Self::NotRead => "not-read",
+        }
+    }
+
+    /// The word.
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Self::Runs(Runs::Native) => "native",
+            Self::Runs(Runs::Jit) => "JIT",
+            Self::Runs(Runs::Unsure) => "unsure",
+            Self::Runs(Runs::Partial) => "partial",
+            Self::Runs(Runs::LinkOnly) => "link only",
+            Self::Runs(Runs::Blocked) => "blocked",
+            Self::Runs(Runs::None) => "none",
+            Self::NoCode => "no code",
+            Self::NotRead => "not read",
+        }
+    }
+}
+
+/// The class and the word of a fatbin's state.
+pub(super) const fn state(state: State) -> (&'static str, &'static str) {
+    match state {
+        State::Native => ("native", "native"),
+        State::Jit => ("jit", "JIT"),
+        State::Unsure => ("unsure", "unsure"),
+        State::JitBlocked => ("blocked", "PTX too new"),
+        State::CodingBlocked => ("blocked", "not unpacked"),
+        State::LinkOnly => ("link-only", "link only"),
+        State::None => ("none", "none"),
+    }
+}
+
+/// The images of a class of fatbins: `sm_80, sm_90 · PTX 8.7 for compute_90, zstd`.
+pub(super) fn images(class: &FatbinClass) -> String {
+    let mut parts: Vec<(String, Vec<String>)> = Vec::new();
+    for image in &class.images {
+        let (head, name) = image_name(&image.key);
+        let name = match image.per_fatbin {
+            1 => name,
+            n => format!("{name} ×{n}"),
+        };
+        match parts.last_mut().filter(|(last, _)| *last == head) {
+            Some((_, names)) => names.push(name),
+            None => parts.push((head, vec![name])),
+        }
+    }
+    let parts = parts.into_iter().map(|(head, names)| {
+        let names = names.join(", ");
+        match head.as_str() {
+            "" => names,
+            head => format!("{head} {names}"),
+        }
+    });
+    parts.collect::<Vec<_>>().join(" · ")
+}
+
+/// What stands before the names of images of its kind, and its name.
+fn image_name(key: &ImageKey) -> (String, String) {
+    let mut name = key.target_name().unwrap_or_else(|| "no target".to_owned());
+    let coding = match key.coding {
+        Coding::None => "",
+        Coding::Lz4 => ", lz4",
+        Coding::Zstd => ", zstd",
+        Coding::Unknown => ", of an unknown coding",
+    };
+    name.push_str(coding);
+    if key.empty {
+        name.push_str(", without kernels");
+    }
+    let head = match (key.kind, key.isa) {
+        (ImageKind::Cubin, _) => String::new(),
+        (ImageKind::Ptx | ImageKind::RelocatablePtx, Some(isa)) => format!("PTX {isa} for"),
+        (kind, _) => kind.to_string(),
+    };
+    (head, name)
+}
+
+/// A sentence, with what stands between backticks as code.
+pub(super) fn prose(text: &str) -> Markup {
+    let parts: Vec<&str> = text.split('`').collect();
+    // an odd one is no pair
+    if parts.len() % 2 == 0 {
+        return html! { (text) };
+    }
+    html! {
+        @for (at, part) in parts.into_iter().enumerate() {
+            @if at % 2 == 1 { code { (part) } } @else { (part) }
+        }
+    }
+}
