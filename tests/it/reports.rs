@@ -9,12 +9,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::support::image::hex;
-use crate::support_cli::{Place, Run, library, simple, wheel};
-
-/// Every form.
-pub(crate) const FORMATS: &[&str] = &[
-    "github", "gitlab", "human", "json", "junit", "markdown", "ndjson", "sarif",
-];
+use crate::support_cli::{FORMATS, Place, Run, library, simple, wheel};
 
 const POLICY: &str = "\
 version: 1
