@@ -64,7 +64,7 @@ impl Help {
         let (usage, rest) = rest.split_once('\n').unwrap();
         let mut help = Self {
             command: command.to_owned(),
-            about: one_line(about),
+            about: sentences(about),
             usage: usage.to_owned(),
             arguments: Vec::new(),
             options: Vec::new(),
@@ -76,7 +76,7 @@ impl Help {
         while let Some(line) = lines.next() {
             let indent = line.len() - line.trim_start().len();
             if line.is_empty() {
-            } else if indent == 0 && line.ends_with(':') {
+            } else if indent == 0 && line.ends_with(':') && line != "Examples:" {
                 section = line;
             } else if indent == 0 {
                 let after: Vec<&str> = [line].into_iter().chain(lines.by_ref()).collect();
@@ -112,7 +112,7 @@ impl Help {
 /// The description of an option as one line: its text, its values and its default.
 fn sentence(body: &str) -> String {
     let (text, rest) = body.split_once("Possible values:").unwrap_or((body, ""));
-    let mut line = one_line(text);
+    let mut line = sentences(text);
     let (values, default) = rest.split_once("[default: ").unwrap_or((rest, ""));
     let values: Vec<String> = format!(" {}", one_line(values))
         .split(" - ")
@@ -129,6 +129,22 @@ fn sentence(body: &str) -> String {
         Some((default, _)) => format!("{line} [default: {default}]"),
         None => line,
     }
+}
+
+/// The paragraphs of a text as sentences of one line.
+fn sentences(text: &str) -> String {
+    let mut line = String::new();
+    for paragraph in text.split("\n\n").map(one_line) {
+        if !line.is_empty() && !paragraph.is_empty() {
+            line.push_str(if line.ends_with(['.', '?', ':']) {
+                " "
+            } else {
+                ". "
+            });
+        }
+        line.push_str(&paragraph);
+    }
+    line
 }
 
 fn one_line(text: &str) -> String {

@@ -143,7 +143,7 @@ fn options_that_pages_describe_exist() {
             continue;
         }
         // whole commands are tried beside the arguments
-        for quoted in page.text.split('`').filter(|text| text.starts_with("--")) {
+        for quoted in page.text.split('`').filter(|text| text.starts_with('-')) {
             let named = options(quoted);
             let unknown: Vec<&String> = named.difference(&existing).collect();
             assert!(
