@@ -1,4 +1,5 @@
-//! How many findings and problems there are: the last line of the human report, and the head of the JSON form.
+//! How many findings and problems there are: the last line of the human report, the head of the JSON form, and the
+//! reports for other programs.
 
 use serde::Serialize;
 
@@ -7,47 +8,18 @@ use crate::verdict::{Evaluation, Finding};
 
 use super::text::plural;
 
-/// Findings of an evaluation by what they do, and what could not be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub(super) struct Counts {
-    /// Findings that fail.
-    pub(super) denied: u64,
-    /// Findings that are shown, and fail where warnings do.
-    pub(super) warnings: u64,
-    /// Findings at the level `allow`.
-    pub(super) remarks: u64,
-    /// Findings of any level that a waiver or a baseline accepts.
-    pub(super) waived: u64,
-    /// Problems of all artifacts.
-    pub(super) problems: u64,
-}
-
-impl Counts {
-    pub(super) fn of(evaluation: &Evaluation) -> Self {
-        let tally = Tally::of(&evaluation.findings);
-        let problems = evaluation.artifacts.iter().map(|one| one.problems.len());
-        Self {
-            denied: tally.denied,
-            warnings: tally.warned,
-            remarks: tally.allowed,
-            waived: tally.waived,
-            problems: problems.sum::<usize>() as u64,
-        }
-    }
-}
-
 /// How many findings there are of each weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Tally {
-    pub(super) denied: u64,
-    pub(super) incomplete: u64,
-    pub(super) warned: u64,
-    pub(super) allowed: u64,
-    pub(super) waived: u64,
+pub(in crate::report) struct Tally {
+    pub(in crate::report) denied: u64,
+    pub(in crate::report) incomplete: u64,
+    pub(in crate::report) warned: u64,
+    pub(in crate::report) allowed: u64,
+    pub(in crate::report) waived: u64,
 }
 
 impl Tally {
-    pub(super) fn of<'f>(findings: impl IntoIterator<Item = &'f Finding>) -> Self {
+    pub(in crate::report) fn of<'f>(findings: impl IntoIterator<Item = &'f Finding>) -> Self {
         let mut tally = Self::default();
         for finding in findings {
             *match (finding.counts(), finding.level) {
@@ -62,7 +34,7 @@ impl Tally {
     }
 
     /// `3 denied findings, 1 not read, 2 warnings, 1 waived`; what there is none of is left out, but for the first.
-    pub(super) fn words(self) -> String {
+    pub(in crate::report) fn words(self) -> String {
         let mut words = vec![plural(self.denied, "denied finding")];
         let more = [
             (self.incomplete, format!("{} not read", self.incomplete)),
@@ -73,5 +45,29 @@ impl Tally {
         let more = more.into_iter().filter(|(count, _)| *count > 0);
         words.extend(more.map(|(_, words)| words));
         words.join(", ")
+    }
+}
+
+/// The same with what could not be read, as the JSON form has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub(super) struct Counts {
+    pub(super) denied: u64,
+    pub(super) warnings: u64,
+    pub(super) remarks: u64,
+    pub(super) waived: u64,
+    pub(super) problems: u64,
+}
+
+impl Counts {
+    pub(super) fn of(evaluation: &Evaluation) -> Self {
+        let tally = Tally::of(&evaluation.findings);
+        let problems = evaluation.artifacts.iter().map(|one| one.problems.len());
+        Self {
+            denied: tally.denied,
+            warnings: tally.warned,
+            remarks: tally.allowed,
+            waived: tally.waived,
+            problems: problems.sum::<usize>() as u64,
+        }
     }
 }

@@ -143,6 +143,10 @@ fn remarks_and_waived_findings_are_shown_when_asked_for() {
       - sm_75: 0.0 MB
       next: to save the space, build with the architectures of your targets only
 
+    jit/_C.so
+      2 single-target fatbins: sm_75, compute_75@8.0
+        compiled by the driver: h100
+
     PASS: 0 denied findings, 0 warnings, 1 waived (policy smgate.yaml)
     Looked at 4 files: 1 with device code, all readable
     Tables of DAY; sha256 DIGEST
@@ -409,4 +413,19 @@ fn several_inputs_are_judged_each_and_one_bad_one_does_not_hide_the_others() {
         "{run:?}"
     );
     assert!(run.stderr.contains("\n  next: "), "{run:?}");
+}
+
+#[test]
+fn a_quiet_report_has_the_verdicts_and_no_findings_and_ends_as_ever() {
+    let place = Place::new();
+    let input = simple("ampere", &[("sm_80 sm_86", 3)]).write(&place);
+    let run = place.run(&[
+        "check", &input, "--target", "A100", "--target", "H100", "--driver", "R580", "--quiet",
+    ]);
+    assert_eq!(run.status, 1);
+    let lines: Vec<&str> = run.stdout.lines().collect();
+    assert_eq!(lines.len(), 4, "{run:?}");
+    assert!(lines[1].trim_start().starts_with("PASS"), "{run:?}");
+    assert!(lines[2].trim_start().starts_with("FAIL"), "{run:?}");
+    assert!(lines[3].starts_with("FAIL: 1 denied finding"), "{run:?}");
 }

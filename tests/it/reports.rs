@@ -9,12 +9,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::support::image::hex;
-use crate::support_cli::{Place, Run, library, simple, wheel};
-
-/// Every form.
-pub(crate) const FORMATS: &[&str] = &[
-    "github", "gitlab", "human", "json", "junit", "markdown", "ndjson", "sarif",
-];
+use crate::support_cli::{FORMATS, Place, Run, library, simple, wheel};
 
 const POLICY: &str = "\
 version: 1
@@ -44,7 +39,7 @@ const INPUTS: &[&str] = &[
 fn golden() -> Place {
     let place = Place::new();
     place.write("smgate.yaml", POLICY);
-    let mut put = |file: crate::support_cli::WheelFile| {
+    let put = |file: crate::support_cli::WheelFile| {
         let name = file.file_name();
         let bytes = file.build();
         place.write(&format!("dist/{name}"), &bytes);

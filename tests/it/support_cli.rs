@@ -14,6 +14,11 @@ use crate::support::elf::Elf;
 use crate::support::fatbin::{Entry, fatbin};
 use crate::support_zip::Zip;
 
+/// The forms of a report of `check`; that in HTML has tests of its own.
+pub(crate) const FORMATS: &[&str] = &[
+    "github", "gitlab", "human", "json", "junit", "markdown", "ndjson", "sarif",
+];
+
 /// A directory that is removed at the end, in which the binary runs.
 pub(crate) struct Place {
     dir: TempDir,

@@ -41,7 +41,7 @@ pub(in crate::cli) enum ExportArg {
     RequireCuda,
     /// An image compatibility specification of Kubernetes Node Feature Discovery, YAML
     Nfd,
-    /// A bill of materials, CycloneDX 1.6 JSON
+    /// A bill of materials, `CycloneDX` 1.6 JSON
     #[value(name = "cyclonedx")]
     CycloneDx,
 }

@@ -5,6 +5,7 @@ use clap::Args as ClapArgs;
 use super::Install;
 
 #[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "Targets")]
 pub(in crate::cli) struct Fleet {
     /// The policy: a file, or `preset:NAME`; without it, `smgate.yaml` found upwards from here
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]

@@ -9,7 +9,6 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use crate::escape::visible;
 use crate::report::Checked;
-use crate::report::counts::Tally;
 use crate::rule::Level;
 use crate::verdict::{Evaluation, Finding, Judged, Row, RowIndex, Verdict};
 

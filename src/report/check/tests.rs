@@ -14,6 +14,7 @@ use crate::verdict::{EvaluateOptions, Evaluation, PackageName, WaivedBy, evaluat
 const FORMATS: &[CheckFormat] = &[
     CheckFormat::Github,
     CheckFormat::Gitlab,
+    CheckFormat::Html,
     CheckFormat::Human,
     CheckFormat::Json,
     CheckFormat::Junit,
@@ -302,6 +303,14 @@ proptest! {
                 }
                 CheckFormat::Junit => assert_junit(&written)?,
                 CheckFormat::Markdown => assert_markdown(&written, 3, 2)?,
+                CheckFormat::Html => {
+                    for piece in ["<!--", "<?", "<![CDATA["] {
+                        prop_assert!(!written.contains(piece), "{}", written);
+                    }
+                    let tags = |tag: &str| written.matches(tag).count();
+                    prop_assert_eq!(tags("<code>"), tags("</code>"));
+                    prop_assert_eq!(tags("<details"), tags("</details>"));
+                }
                 CheckFormat::Human => {}
             }
         }

@@ -14,7 +14,8 @@ use crate::inventory::{Artifact, ArtifactKind, Inventory, Library, Manager, Pack
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Bom {
-    bom_format: &'static str,
+    #[serde(rename = "bomFormat")]
+    form: &'static str,
     spec_version: &'static str,
     version: u32,
     metadata: Metadata,
@@ -97,7 +98,7 @@ pub(super) fn to_json(inventory: &Inventory, needs: &[Needs]) -> serde_json::Res
     };
     let tables = inventory.tables.iter();
     let document = Bom {
-        bom_format: "CycloneDX",
+        form: "CycloneDX",
         spec_version: "1.6",
         version: 1,
         metadata: Metadata {
@@ -318,7 +319,7 @@ fn own_purl(artifact: &Artifact) -> Option<String> {
             for (key, value) in qualifiers {
                 if let Some(value) = value {
                     text.push(mark);
-                    text.push_str(&format!("{key}={}", encoded(value)));
+                    text.extend([key, "=", &encoded(value)]);
                     mark = '&';
                 }
             }

@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 
-use super::{FORMATS, check};
-use crate::support_cli::{Place, library, wheel};
+use super::check;
+use crate::support_cli::{FORMATS, Place, library, wheel};
 
 /// Names of members, each of which would be something in one of the forms.
 const NAMES: &[&str] = &[
