@@ -100,10 +100,12 @@ fn every_command_that_a_page_quotes_can_be_typed() {
             match Args::try_parse_from(&words) {
                 Ok(_) => {}
                 Err(error) if error.kind() == ErrorKind::DisplayHelp => {}
-                // a word in capitals stands for a value
+                // a word in capitals stands for a value, or for a command
                 Err(error)
-                    if error.kind() == ErrorKind::InvalidValue
-                        && words.iter().any(|word| is_placeholder(word)) => {}
+                    if matches!(
+                        error.kind(),
+                        ErrorKind::InvalidValue | ErrorKind::InvalidSubcommand
+                    ) && words.iter().any(|word| is_placeholder(word)) => {}
                 // prose names a command without its inputs
                 Err(error) if words.len() == 2 => {
                     assert!(
