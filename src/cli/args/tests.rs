@@ -100,7 +100,7 @@ fn every_command_that_a_page_quotes_can_be_typed() {
             match Args::try_parse_from(&words) {
                 Ok(_) => {}
                 Err(error) if error.kind() == ErrorKind::DisplayHelp => {}
-                // a word in capitals stands for a value
+                // a word in capitals stands for a value, or for a command
                 Err(error)
                     if matches!(
                         error.kind(),

@@ -91,7 +91,7 @@ impl Help {
                 let mut body = String::new();
                 while let Some(line) = lines.next_if(|l| l.is_empty() || l.starts_with("        "))
                 {
-                    body.push_str(line);
+                    body.push_str(line.trim_end());
                     body.push('\n');
                 }
                 let entry = Entry {
