@@ -7,6 +7,9 @@ use std::process::{Command, Stdio};
 use crate::support::text;
 use crate::support_cli::{Place, Run};
 
+/// The forms of the report of `check`.
+const FORMATS: &str = "github gitlab html human json junit markdown ndjson sarif";
+
 const SHELLS: &[&str] = &["bash", "elvish", "fish", "powershell", "zsh"];
 
 const COMMANDS: &[&str] = &[
@@ -14,6 +17,7 @@ const COMMANDS: &[&str] = &[
     "diff",
     "find",
     "inspect",
+    "export",
     "explain",
     "facts",
     "policy",
@@ -117,7 +121,7 @@ echo "${COMPREPLY[@]}"
     ] {
         assert!(kinds.split(' ').any(|word| word == kind), "{kind}: {kinds}");
     }
-    assert_eq!(formats, "human json");
+    assert_eq!(formats, FORMATS);
     assert_eq!(levels, "deny warn");
     assert_eq!(whens, "auto always never");
     let shells: BTreeSet<&str> = shells
@@ -144,7 +148,7 @@ end
     let [formats, kinds, policy, options] = answers[..] else {
         panic!("{answers:?}")
     };
-    assert_eq!(formats, "human json");
+    assert_eq!(formats, FORMATS);
     assert_eq!(kinds, "arch driver error gpu instance pci ptx toolkit");
     assert_eq!(policy, "help init lint show");
     assert_eq!(options, "--wasted");
