@@ -201,8 +201,14 @@ fn assert_markdown(text: &str, columns: usize, rows: usize) -> Result<(), TestCa
     for event in Parser::new_ext(text, Options::all()) {
         match event {
             Event::Start(tag) => match tag {
-                Tag::Heading { .. } | Tag::Paragraph | Tag::List(None) | Tag::Item => {}
-                Tag::Table(_) | Tag::TableHead | Tag::Strong | Tag::HtmlBlock => {}
+                Tag::Heading { .. }
+                | Tag::Paragraph
+                | Tag::List(None)
+                | Tag::Item
+                | Tag::Table(_)
+                | Tag::TableHead
+                | Tag::Strong
+                | Tag::HtmlBlock => {}
                 Tag::TableRow => lines += 1,
                 Tag::TableCell => cells += 1,
                 other => prop_assert!(false, "{other:?} of\n{text}"),
@@ -242,7 +248,7 @@ fn assert_markdown(text: &str, columns: usize, rows: usize) -> Result<(), TestCa
     Ok(())
 }
 
-/// That JUnit is XML, with our elements only.
+/// That the `JUnit` form is XML, with our elements only.
 fn assert_junit(text: &str) -> Result<(), TestCaseError> {
     let mut reader = quick_xml::Reader::from_str(text);
     loop {

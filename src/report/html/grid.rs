@@ -55,27 +55,21 @@ impl<'c> Grids<'c> {
                 let Some(column) = targets.iter().position(|one| one.name == row.target) else {
                     continue;
                 };
-                let is_free = |line: &&mut Line<'c>| {
+                let is_free = |line: &Line<'c>| {
                     line.package == row.package.as_ref()
                         && line.cells.get(column).is_some_and(Option::is_none)
                 };
-                let line = match lines.last_mut().filter(is_free) {
-                    Some(line) => line,
-                    None => {
-                        number += 1;
-                        lines.push(Line {
-                            number,
-                            artifact: index,
-                            package: row.package.as_ref(),
-                            cells: vec![None; targets.len()],
-                        });
-                        let Some(line) = lines.last_mut() else {
-                            continue;
-                        };
-                        line
-                    }
-                };
-                if let Some(cell) = line.cells.get_mut(column) {
+                if !lines.last().is_some_and(is_free) {
+                    number += 1;
+                    lines.push(Line {
+                        number,
+                        artifact: index,
+                        package: row.package.as_ref(),
+                        cells: vec![None; targets.len()],
+                    });
+                }
+                let line = lines.last_mut();
+                if let Some(cell) = line.and_then(|line| line.cells.get_mut(column)) {
                     *cell = Some((at, row));
                 }
             }
@@ -153,11 +147,10 @@ impl<'c> Grids<'c> {
         let (_, first) = rows.next()?;
         let gets = self.gets(first);
         let expected = match gets {
-            Gets::Runs(_) => return None,
             Gets::NoCode => Verdict::Pass,
             // a lock file may have hundreds
             Gets::NotRead if self.judged(line)?.lock.is_some() => Verdict::Incomplete,
-            Gets::NotRead => return None,
+            Gets::NotRead | Gets::Runs(_) => return None,
         };
         let plain = |row: &Row| row.verdict <= expected && !row.has_device_code && !row.compiles;
         let all = plain(first) && rows.all(|(_, row)| plain(row) && self.gets(row) == gets);

@@ -158,7 +158,7 @@ fn image_name(key: &ImageKey) -> (String, String) {
 pub(super) fn prose(text: &str) -> Markup {
     let parts: Vec<&str> = text.split('`').collect();
     // an odd one is no pair
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         return html! { (text) };
     }
     html! {
