@@ -202,11 +202,8 @@ fn every_library_is_listed_on_every_gpu_with_its_fatbins() {
     assert_eq!(figures, 3 * 4, "three libraries, four GPUs");
     // by hand: of the fatbins of b.so, `sm_90` runs on Hopper and its PTX on B200, and T4 gets nothing
     let of_b = page.all("details").into_iter();
-    let of_b = of_b.filter(|one| one.has_class("library"));
-    let of_b = of_b
-        .filter(|one| one.text.starts_with("holes/b.so"))
-        .next()
-        .unwrap();
+    let mut of_b = of_b.filter(|one| one.has_class("library"));
+    let of_b = of_b.find(|one| one.text.starts_with("holes/b.so")).unwrap();
     let row = page.inside(of_b, "tr")[1];
     let cells: Vec<&str> = page
         .inside(row, "td")
@@ -312,7 +309,7 @@ fn a_report_in_a_file_is_that_of_standard_output() {
     args.extend(inputs.iter().map(String::as_str));
     assert_eq!(place.run(&args).status, 1);
     assert_eq!(
-        std::fs::read_to_string(place.path().join("report.html")).unwrap(),
+        crate::support::text(&place.path().join("report.html")),
         shown
     );
 }

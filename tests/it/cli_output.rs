@@ -302,7 +302,7 @@ fn several_reports_are_written_in_one_run() {
     let run = place.run(&[&["check", &input], &target[..], &outputs[..]].concat());
     assert_eq!(run.status, 1);
     let json = place.run(&[&["check", &input, "--format", "json"], &target[..]].concat());
-    let written = |name| std::fs::read_to_string(place.path().join(name)).unwrap();
+    let written = |name| crate::support::text(&place.path().join(name));
     assert_eq!(written("a.json"), json.stdout);
     assert_eq!(written("b.txt"), run.stdout);
 }

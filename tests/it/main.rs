@@ -40,6 +40,7 @@ mod daemon;
 mod demo;
 mod determinism;
 mod device_robustness;
+#[cfg(feature = "registry")]
 mod docs;
 mod host_note;
 mod host_readelf;

@@ -143,6 +143,7 @@ pub(crate) fn assert_valid(schema: &Value, document: &Value) {
 }
 
 /// The same for the schemas of others, formats of texts too.
+#[cfg(feature = "registry")]
 pub(crate) fn assert_of_draft_7(schema: &Value, document: &Value) {
     let mut schema = schema.clone();
     // in that of SARIF, of fields that we do not write, it is no regular expression

@@ -140,6 +140,7 @@ impl Runner {
     }
 
     /// A variable of the runner.
+    #[cfg(feature = "registry")]
     pub(super) fn variable(mut self, name: &str, value: &str) -> Self {
         self.variables.insert(name.to_owned(), value.to_owned());
         self

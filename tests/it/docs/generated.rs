@@ -90,7 +90,6 @@ fn entries(made: &mut String, what: &str, entries: &[&Entry]) {
 }
 
 #[test]
-#[cfg(feature = "registry")]
 fn the_page_of_commands_is_what_help_says() {
     let commands = help::commands();
     let is_shared = |entry: &Entry| {
