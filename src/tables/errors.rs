@@ -89,6 +89,11 @@ impl ErrorRow {
     }
 }
 
+/// Words of a text that was cut short from which on it says something.
+const PART_WORDS: usize = 3;
+/// Bytes of the longest text that may be one.
+const PART_MAX: usize = 200;
+
 /// By what a pasted text was recognised.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MatchedBy {
@@ -151,8 +156,25 @@ impl ErrorTable {
                 Some((weight, ErrorMatch { row, by }))
             })
             .collect();
+        if found.is_empty() {
+            return self.by_part(pasted).into_iter().collect();
+        }
         found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.row.id.cmp(&b.1.row.id)));
         found.into_iter().map(|(_, found)| found).collect()
+    }
+
+    /// The one error of which `pasted` is a part of the text, at least some words of it.
+    fn by_part(&self, pasted: &str) -> Option<ErrorMatch<'_>> {
+        let part = pasted.trim();
+        if part.len() > PART_MAX || part.split_whitespace().count() < PART_WORDS {
+            return None;
+        }
+        let part = part.to_lowercase();
+        let has = |text: &String| text.to_lowercase().contains(&part);
+        let mut rows = self.rows.iter().filter(|row| row.texts.iter().any(has));
+        let row = rows.next().filter(|_| rows.next().is_none())?;
+        let by = MatchedBy::Text(pasted.trim().to_owned());
+        Some(ErrorMatch { row, by })
     }
 
     /// Names that are spelt much like `name`.

@@ -274,7 +274,7 @@ def picture(browser, path, out):
     page.evaluate(
         """() => {
             document.querySelectorAll('.finding').forEach((one) => { one.open = false; });
-            document.querySelectorAll('.finding ~ .finding ~ .finding, .more').forEach((one) => one.remove());
+            document.querySelectorAll('.more').forEach((one) => one.remove());
         }"""
     )
     box = page.locator("#map").bounding_box()

@@ -203,3 +203,10 @@ fn misspelt_names_have_neighbours() {
     );
     assert!(Tables::builtin().nearest_errors("hello world").is_empty());
 }
+
+#[test]
+fn some_words_of_a_text_are_that_text_where_they_are_of_no_other() {
+    assert_eq!(ids("No kernel image is available"), ["no-kernel-image"]);
+    assert_eq!(ids("kernel image"), [""; 0], "of several, and too little");
+    assert_eq!(ids("is available for lunch"), [""; 0]);
+}
