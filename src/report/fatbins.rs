@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-use crate::device::FatbinClass;
 use crate::inventory::{Artifact, Library};
 use crate::verdict::{State, fatbins};
 
 use super::checked::Checked;
+use super::images::images;
 use super::style::Styles;
 use super::text::{listed, plural, wrapped};
 use super::{HumanOptions, visible};
@@ -78,34 +78,6 @@ fn kinds(
         }
     }
     kinds
-}
-
-/// The images of fatbins, `sm_80, sm_90 (zstd), compute_90@8.4`.
-fn images(classes: &[&FatbinClass]) -> String {
-    let mut names: Vec<String> = Vec::new();
-    for key in classes
-        .iter()
-        .flat_map(|class| &class.images)
-        .map(|image| image.key)
-    {
-        let mut name = key.target_name().unwrap_or_else(|| key.kind.to_string());
-        if let Some(isa) = key.isa {
-            name = format!("{name}@{isa}");
-        }
-        let remarks = [
-            Some(key.coding.id()).filter(|coding| *coding != "none"),
-            key.relocatable.then_some("relocatable"),
-            key.empty.then_some("no kernels"),
-        ];
-        let remarks: Vec<&str> = remarks.into_iter().flatten().collect();
-        if !remarks.is_empty() {
-            name = format!("{name} ({})", remarks.join(", "));
-        }
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names.join(", ")
 }
 
 /// Targets of which the same holds, in the order of the words.

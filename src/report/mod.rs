@@ -17,6 +17,7 @@ mod group;
 mod hidden;
 mod html;
 mod human;
+mod images;
 mod inspect;
 mod kernels;
 mod locked;

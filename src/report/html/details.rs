@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use maud::{Markup, html};
 
 use crate::inventory::Artifact;
+use crate::report::images::images;
 use crate::report::text::plural;
 use crate::rule::Level;
 use crate::verdict::{
@@ -141,6 +142,8 @@ fn libraries(grids: &Grids<'_>, line: &Line<'_>, artifact: &Artifact, left: &mut
         denied.contains(path) || kept <= LISTED_MAX
     });
     let cut = all - on.len();
+    let others = on.keys().filter(|path| !denied.contains(*path)).count();
+    let without_fatbins = others.saturating_sub(*left) as u64;
     let id = format!("l{}", line.number);
     html! {
         div.scroll role="region" tabindex="0" aria-labelledby=(id) {
@@ -165,6 +168,12 @@ fn libraries(grids: &Grids<'_>, line: &Line<'_>, artifact: &Artifact, left: &mut
         }
         @for path in on.keys() {
             (kinds(grids, artifact, path, &columns, denied.contains(path), left))
+        }
+        @if without_fatbins > 0 {
+            p.cut {
+                "The fatbins of " (plural(without_fatbins, "library")) " without a denied finding are left out: the inventory lists them ("
+                code { "smgate inspect --format json" } ")."
+            }
         }
     }
 }
@@ -289,12 +298,12 @@ fn kinds(
 fn alike(on: &[Vec<FatbinsOnGpu<'_>>]) -> Vec<Kind> {
     let mut kinds: BTreeMap<(String, bool, Vec<State>), (u64, u64)> = BTreeMap::new();
     for (index, found) in on.first().into_iter().flatten().enumerate() {
-        let images: BTreeSet<String> = found
+        let of_classes: BTreeSet<String> = found
             .classes
             .iter()
-            .map(|class| words::images(class))
+            .map(|class| images(&[*class]))
             .collect();
-        let images = images
+        let images = of_classes
             .into_iter()
             .collect::<Vec<_>>()
             .join(", linked with ");

@@ -2,7 +2,6 @@
 
 use maud::{Markup, html};
 
-use crate::device::{Coding, FatbinClass, ImageKey, ImageKind};
 use crate::rule::Level;
 use crate::verdict::{Runs, State, Verdict};
 
@@ -107,51 +106,6 @@ pub(super) const fn state(state: State) -> (&'static str, &'static str) {
         State::LinkOnly => ("link-only", "link only"),
         State::None => ("none", "none"),
     }
-}
-
-/// The images of a class of fatbins: `sm_80, sm_90 · PTX 8.7 for compute_90, zstd`.
-pub(super) fn images(class: &FatbinClass) -> String {
-    let mut parts: Vec<(String, Vec<String>)> = Vec::new();
-    for image in &class.images {
-        let (head, name) = image_name(&image.key);
-        let name = match image.per_fatbin {
-            1 => name,
-            n => format!("{name} ×{n}"),
-        };
-        match parts.last_mut().filter(|(last, _)| *last == head) {
-            Some((_, names)) => names.push(name),
-            None => parts.push((head, vec![name])),
-        }
-    }
-    let parts = parts.into_iter().map(|(head, names)| {
-        let names = names.join(", ");
-        match head.as_str() {
-            "" => names,
-            head => format!("{head} {names}"),
-        }
-    });
-    parts.collect::<Vec<_>>().join(" · ")
-}
-
-/// What stands before the names of images of its kind, and its name.
-fn image_name(key: &ImageKey) -> (String, String) {
-    let mut name = key.target_name().unwrap_or_else(|| "no target".to_owned());
-    let coding = match key.coding {
-        Coding::None => "",
-        Coding::Lz4 => ", lz4",
-        Coding::Zstd => ", zstd",
-        Coding::Unknown => ", of an unknown coding",
-    };
-    name.push_str(coding);
-    if key.empty {
-        name.push_str(", without kernels");
-    }
-    let head = match (key.kind, key.isa) {
-        (ImageKind::Cubin, _) => String::new(),
-        (ImageKind::Ptx | ImageKind::RelocatablePtx, Some(isa)) => format!("PTX {isa} for"),
-        (kind, _) => kind.to_string(),
-    };
-    (head, name)
 }
 
 /// A sentence, with what stands between backticks as code.
