@@ -135,10 +135,10 @@ pub(super) fn write_tables(tables: &Origin, styles: Styles, out: &mut dyn Write)
 
 /// `1 file`, `2 files`.
 pub(crate) fn plural(count: u64, what: &str) -> String {
-    if count == 1 {
-        format!("1 {what}")
-    } else {
-        format!("{count} {what}s")
+    match what.strip_suffix("ry") {
+        _ if count == 1 => format!("1 {what}"),
+        Some(stem) => format!("{count} {stem}ries"),
+        None => format!("{count} {what}s"),
     }
 }
 

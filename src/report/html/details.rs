@@ -164,7 +164,7 @@ fn libraries(grids: &Grids<'_>, line: &Line<'_>, artifact: &Artifact, left: &mut
             }
         }
         @if cut > 0 {
-            p.cut { (plural(cut as u64, "library without a denied finding")) " more are in the JSON report." }
+            p.cut { (plural(cut as u64, "more library")) " without a denied finding: in the JSON report."  }
         }
         @for path in on.keys() {
             (kinds(grids, artifact, path, &columns, denied.contains(path), left))
