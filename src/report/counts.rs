@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use crate::rule::Level;
+use crate::rule::{Code, Level};
 use crate::verdict::{Evaluation, Finding};
 
 use super::text::plural;
@@ -61,13 +61,16 @@ pub(super) struct Counts {
 impl Counts {
     pub(super) fn of(evaluation: &Evaluation) -> Self {
         let tally = Tally::of(&evaluation.findings);
-        let problems = evaluation.artifacts.iter().map(|one| one.problems.len());
+        // of lock files, also what was not fetched
+        let unread =
+            |finding: &&Finding| matches!(finding.code, Code::Unreadable | Code::PackagesUnknown);
+        let problems = evaluation.findings.iter().filter(unread);
         Self {
             denied: tally.denied,
             warnings: tally.warned,
             remarks: tally.allowed,
             waived: tally.waived,
-            problems: problems.sum::<usize>() as u64,
+            problems: problems.count() as u64,
         }
     }
 }

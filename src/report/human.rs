@@ -291,6 +291,7 @@ fn write_result(
 ) -> io::Result<()> {
     let Tally {
         denied,
+        incomplete,
         warned,
         allowed,
         waived,
@@ -306,6 +307,9 @@ fn write_result(
     if evaluation.fail_on_warn && warned > 0 && denied == 0 {
         let what = if warned == 1 { "fails" } else { "fail" };
         write!(out, ", which {what} under `--fail-on warn`")?;
+    }
+    if incomplete > 0 {
+        write!(out, ", {incomplete} not read")?;
     }
     if waived > 0 {
         write!(out, ", {waived} waived")?;

@@ -53,6 +53,10 @@ impl Subject<'_> {
     fn other_build(&self) -> String {
         let sm = self.sm();
         let (what, cc) = (self.what(), self.gpu.cc);
+        let package = self.package.map(|package| package.name.as_str());
+        if package.is_some_and(|package| self.tables.is_vendor_package(package)) {
+            return format!("look for another version of {what} with code for {sm}");
+        }
         let number = cc.number();
         let row = self.tables.sm(sm);
         let toolkit = match row.map(|row| (row.first_toolkit, row.last_toolkit)) {

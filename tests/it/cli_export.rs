@@ -16,7 +16,7 @@ use crate::support::fatbin::{Entry, fatbin};
 use crate::support::image::Image;
 use crate::support::layer::Layer;
 use crate::support::text;
-use crate::support_cli::{Place, Run, library, wheel};
+use crate::support_cli::{Place, Run, library, simple, wheel};
 use crate::support_image::{SITE, of_layer, with_compat, write_layout};
 
 /// A library that needs the runtime of a CUDA major version.
@@ -195,6 +195,36 @@ fn what_could_not_be_read_is_said_and_ends_with_3() {
     let run = export(&image_with(cut), &["require-cuda"]);
     assert_eq!(run.status, 3, "{run:?}");
     assert!(run.stdout.contains("not known: "), "{run:?}");
+    assert!(run.stderr.starts_with("warning: 1 problem"), "{run:?}");
+}
+
+#[test]
+fn what_holds_no_cuda_in_what_could_be_read_says_what_could_not() {
+    let place = Place::new();
+    let good = wheel("plain", "1.0").member("plain/a.txt", "text");
+    good.write(&place);
+    let cut = simple("cut", &[("sm_80", 1)]).build();
+    place.write("cut-1.0-py3-none-any.whl", &cut[..cut.len() / 2]);
+    for format in ["require-cuda", "nfd"] {
+        let run = place.run(&["export", format, "dir:."]);
+        assert_eq!(run.status, 3, "{run:?}");
+        for said in ["in what could be read", "not known: 1 problem"] {
+            assert!(run.stdout.contains(said), "{said}: {run:?}");
+        }
+        assert!(run.stderr.starts_with("warning: 1 problem"), "{run:?}");
+    }
+}
+
+#[test]
+fn of_what_could_not_be_read_at_all_no_document_says_that_it_needs_nothing() {
+    let place = Place::new();
+    let cut = simple("cut", &[("sm_80", 1)]).build();
+    place.write("cut-1.0-py3-none-any.whl", &cut[..cut.len() / 2]);
+    for format in ["require-cuda", "nfd", "cyclonedx"] {
+        let run = place.run(&["export", format, "cut-1.0-py3-none-any.whl"]);
+        assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{run:?}");
+        assert!(run.stderr.contains("nothing could be read"), "{run:?}");
+    }
 }
 
 #[test]

@@ -191,6 +191,14 @@ fn every_command_has_a_page_with_its_options_and_statuses() {
         assert!(pages.contains(&name.to_owned()), "{name}: {pages:?}");
     }
     assert!(pages.iter().all(|name| !name.contains("help")), "{pages:?}");
+    for name in &pages {
+        // an option is a line of its own, and what it means follows
+        let page = page(&place, name);
+        for part in page.split("\n.TP\n").skip(1) {
+            let (option, text) = part.split_once('\n').unwrap();
+            assert!(!text.trim().is_empty(), "{name}: {option}");
+        }
+    }
     let check = page(&place, "smgate-check.1");
     for part in [
         "fail\\-on",

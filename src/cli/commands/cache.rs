@@ -29,5 +29,6 @@ pub(in crate::cli) fn run(args: &Args, output: &Output) -> Result<Exit, Failure>
             writeln!(stdout, "removed {results}, {}", megabytes(bytes))?;
         }
     }
+    stdout.flush()?;
     Ok(Exit::Pass)
 }

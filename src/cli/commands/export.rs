@@ -5,8 +5,8 @@ use std::io::Write as _;
 use crate::cli::args::Export;
 use crate::cli::{Exit, Failure, Output, unless_closed};
 use crate::export::needs;
-use crate::inventory::from_json;
-use crate::report::write_export;
+use crate::inventory::{Inventory, from_json};
+use crate::report::{plural, write_export};
 use crate::tables::Tables;
 use crate::{Error, ErrorKind};
 
@@ -32,9 +32,34 @@ pub(in crate::cli) fn run(
         scan_inputs(&args.inputs, options, &args.network, None, tables)?
     };
     require_something(&inventory, args.inventory.as_deref())?;
+    if inventory.is_unread() {
+        return Err(nothing_read(&inventory).into());
+    }
     let needs = needs(&inventory, tables)?;
     let (mut stdout, mut stderr) = (output.stdout(), output.stderr());
     let written = write_export(&inventory, &needs, tables, format, &mut stdout, &mut stderr);
     unless_closed(written.and_then(|()| stdout.flush()))?;
-    Ok(by_what_was_read(&inventory))
+    let exit = by_what_was_read(&inventory);
+    if exit == Exit::Incomplete {
+        let problems = inventory.artifacts.iter().map(|one| one.problems.len());
+        let problems = plural(problems.sum::<usize>() as u64, "problem");
+        writeln!(
+            stderr,
+            "warning: {problems} while reading: what is written may ask for too little\n  \
+             next: `smgate inspect` names what could not be read"
+        )?;
+    }
+    Ok(exit)
+}
+
+/// Nothing could be read: a document would say that nothing is needed.
+fn nothing_read(inventory: &Inventory) -> Error {
+    let mut problems = inventory.artifacts.iter().flat_map(|one| &one.problems);
+    let first = problems.next();
+    let first = first.map(|one| format!("{}, {}: {}", one.at, one.kind, one.detail));
+    let message = format!(
+        "nothing could be read: {}",
+        first.unwrap_or_else(|| "the inputs hold nothing that is installed".to_owned())
+    );
+    Error::new(ErrorKind::Input, message).with_hint("`smgate inspect` names what could not be read")
 }

@@ -21,8 +21,7 @@ pub(in crate::cli) fn completions(args: &Completions, output: &Output) -> Result
     if args.shell == Shell::Fish {
         values_for_fish(&command, &mut script)?;
     }
-    output.stdout().write_all(&script)?;
-    Ok(Exit::Pass)
+    print(&script, output)
 }
 
 /// The values of arguments that are no options, which the generator for fish leaves out.
@@ -48,7 +47,7 @@ fn values_for_fish(command: &Command, script: &mut Vec<u8>) -> io::Result<()> {
 }
 
 pub(in crate::cli) fn man(args: &Man, output: &Output) -> Result<Exit, Failure> {
-    let mut root = Args::command().disable_help_subcommand(true);
+    let mut root = shown(Args::command()).disable_help_subcommand(true);
     // gives each command the name that its page has
     root.build();
     if let Some(dir) = &args.dir {
@@ -59,6 +58,7 @@ pub(in crate::cli) fn man(args: &Man, output: &Output) -> Result<Exit, Failure> 
         for name in names {
             writeln!(stdout, "{name}")?;
         }
+        stdout.flush()?;
         return Ok(Exit::Pass);
     }
     let mut command = &root;
@@ -67,8 +67,19 @@ pub(in crate::cli) fn man(args: &Man, output: &Output) -> Result<Exit, Failure> 
             .find_subcommand(word)
             .ok_or_else(|| no_page(command, word))?;
     }
-    output.stdout().write_all(&rendered(&page(command))?)?;
-    Ok(Exit::Pass)
+    print(&rendered(&page(command))?, output)
+}
+
+/// A command of which the manual leaves out nothing: it takes options that the short help hides for hidden ones.
+fn shown(command: Command) -> Command {
+    let command = command.mut_args(|argument| argument.hide_short_help(false));
+    let names: Vec<String> = command
+        .get_subcommands()
+        .map(|below| below.get_name().to_owned())
+        .collect();
+    names
+        .into_iter()
+        .fold(command, |command, name| command.mut_subcommand(name, shown))
 }
 
 /// Writes the pages of a command and of those below it, and lists their names.
@@ -82,6 +93,13 @@ fn write_all(command: &Command, dir: &Path, names: &mut Vec<String>) -> Result<(
         write_all(below, dir, names)?;
     }
     Ok(())
+}
+
+fn print(text: &[u8], output: &Output) -> Result<Exit, Failure> {
+    let mut stdout = output.stdout();
+    stdout.write_all(text)?;
+    stdout.flush()?;
+    Ok(Exit::Pass)
 }
 
 fn page(command: &Command) -> Page {

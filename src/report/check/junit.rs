@@ -70,7 +70,14 @@ pub(in crate::report) fn write(checked: Checked<'_>, out: &mut dyn Write) -> io:
         }
         report.add_test_suite(suite);
     }
-    report.serialize(out).map_err(io::Error::other)
+    let text = report.to_string().map_err(io::Error::other)?;
+    out.write_all(without_skipped(&text).as_bytes())
+}
+
+/// The report without the count of skipped cases at its root, where the schema that Jenkins checks by has none. No
+/// case is ever skipped.
+fn without_skipped(text: &str) -> String {
+    text.replacen(" skipped=\"0\"", "", 1)
 }
 
 /// A package on a target.

@@ -13,6 +13,7 @@ use crate::export::Needs;
 use crate::inventory::Inventory;
 use crate::tables::Tables;
 
+use super::text::plural;
 use super::visible;
 
 /// What to write.
@@ -54,6 +55,25 @@ pub fn write_export(
             writeln!(out, "{json}")
         }
     }
+}
+
+/// That content asks for nothing, as far as it was read; `so` is what follows.
+fn nothing_found(needs: &Needs, so: &str) -> String {
+    let seen = match needs.problems {
+        0 => "was found",
+        _ => "was found in what could be read",
+    };
+    format!("no device code and nothing that links CUDA {seen}: {so}")
+}
+
+/// What could not be read, where there is any.
+fn not_read(needs: &Needs) -> Option<String> {
+    (needs.problems > 0).then(|| {
+        format!(
+            "not known: {} while reading, so that more may be needed; `smgate inspect` names them",
+            plural(needs.problems as u64, "problem")
+        )
+    })
 }
 
 /// Columns of a comment.

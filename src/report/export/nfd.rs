@@ -18,7 +18,7 @@ use crate::platform::Os;
 use crate::tables::Tables;
 
 use super::super::text::listed;
-use super::{comment, visible};
+use super::{comment, not_read, nothing_found, visible};
 
 /// NVIDIA's PCI vendor id.
 const VENDOR: &str = "10de";
@@ -122,14 +122,13 @@ fn ids_of(capabilities: &[ComputeCapability], tables: &Tables) -> Vec<String> {
 /// What the document says, and what it cannot say.
 fn header(needs: &Needs, required: &RequireCuda, title: &str, no_ids: bool) -> Vec<String> {
     let mut lines = vec![title.to_owned()];
+    lines.extend(not_read(needs));
     if needs.os != Os::Linux {
         lines.push("it is for Windows, and NFD looks at Linux nodes: nothing is asked".to_owned());
         return lines;
     }
     if !needs.is_of_cuda() {
-        lines.push(
-            "no device code and nothing that links CUDA was found: nothing is asked".to_owned(),
-        );
+        lines.push(nothing_found(needs, "nothing is asked"));
         return lines;
     }
     if no_ids {
@@ -145,10 +144,13 @@ fn header(needs: &Needs, required: &RequireCuda, title: &str, no_ids: bool) -> V
             drivers.push(format!("{} on {part}", floor.driver));
         }
     }
+    let drivers = match drivers.as_slice() {
+        [] => String::new(),
+        drivers => format!(" (at least {})", listed(drivers)),
+    };
     lines.push(format!(
-        "not asked, because no feature source of NFD has it: the version of the driver ({} or newer), and the CPU \
-         architecture; `kernel.loadedmodule` has names of modules only",
-        listed(&drivers)
+        "not asked, because no feature source of NFD has it: the version of the driver{drivers}, and the CPU \
+         architecture; `kernel.loadedmodule` has names of modules only"
     ));
     lines.push(
         "not asked: labels of GPU feature discovery (`nvidia.com/cuda.driver-version.*`), which `nfd compat` sees only \
@@ -161,12 +163,6 @@ fn header(needs: &Needs, required: &RequireCuda, title: &str, no_ids: bool) -> V
              match, and a node matches where one of its GPUs does"
                 .to_owned(),
         );
-    }
-    if needs.problems > 0 {
-        lines.push(format!(
-            "not all of it could be read ({} problems), so that more may be needed",
-            needs.problems
-        ));
     }
     lines
 }

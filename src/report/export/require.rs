@@ -10,8 +10,8 @@ use crate::platform::Os;
 use crate::tables::Tables;
 use crate::verdict::{Floor, Mechanism, image};
 
-use super::super::text::{listed, plural};
-use super::comment;
+use super::super::text::listed;
+use super::{comment, not_read, nothing_found};
 
 /// The longest claim of an image that is repeated.
 const CLAIM_MAX: usize = 60;
@@ -79,9 +79,7 @@ fn why(artifact: &Artifact, needs: &Needs, required: &RequireCuda, tables: &Tabl
                 .to_owned(),
         );
     } else if !needs.is_of_cuda() {
-        lines.push(
-            "no device code and nothing that links CUDA was found: it requires nothing".to_owned(),
-        );
+        lines.push(nothing_found(needs, "it requires nothing"));
     } else if required.parts.is_empty() {
         lines.push(
             "its code runs on no GPU that the tables know, so that no requirement is right"
@@ -204,12 +202,7 @@ fn lacking(on: &OnCapability) -> String {
 /// What is not known, and so not in the line.
 fn unknown(needs: &Needs, required: &RequireCuda) -> Vec<String> {
     let mut lines = Vec::new();
-    if needs.problems > 0 {
-        lines.push(format!(
-            "not known: {} while reading, so that more may be needed; `smgate inspect` names them",
-            plural(needs.problems as u64, "problem")
-        ));
-    }
+    lines.extend(not_read(needs));
     let unsure: Vec<String> = needs
         .covered()
         .filter(|on| on.runs == Runs::Unsure)
