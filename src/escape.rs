@@ -1,7 +1,9 @@
 //! Foreign text on its way to a terminal or a log: names of files and members, metadata, messages of others.
 //!
 //! Control characters could move the cursor or colour a verdict, bidirectional and zero-width characters
-//! could show a name as another; CI logs interpret them as terminals do, so all output is escaped alike.
+//! could show a name as another; CI logs interpret them as terminals do, so all output is escaped alike. The readers
+//! of such logs also obey text: `::set-output …` that begins a line (blanks before it do not count) and `##[…]`
+//! anywhere in one, in `ActionCommand.cs` of GitHub's runner; `##vso[…]` on Azure, `##teamcity[…]`.
 
 mod markup;
 
@@ -10,27 +12,46 @@ use std::fmt::Write as _;
 
 pub(crate) use markup::{code_cell, code_span, in_markdown, summary_line};
 
-/// `text` with everything that a terminal could obey made visible.
+/// `text` with everything that a terminal, or the reader of a log, could obey made visible.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_dangerous) {
+    let begins = text.trim_start().starts_with("::");
+    if !begins && !text.contains("##") && !text.chars().any(is_dangerous) {
         return Cow::Borrowed(text);
     }
-    let escaped = text.chars().map(|c| match c {
-        c if is_dangerous(c) => c.escape_unicode().to_string(),
-        c => c.to_string(),
-    });
-    Cow::Owned(escaped.collect())
+    let first = begins.then(|| text.len() - text.trim_start().len());
+    let mut escaped = String::with_capacity(text.len());
+    for (at, c) in text.char_indices() {
+        if is_dangerous(c) || first == Some(at) || begins_command(text, at) {
+            escaped.extend(c.escape_unicode());
+        } else {
+            escaped.push(c);
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+/// Whether the byte at `at` is the second `#` of `##[`, `##vso[` or the like.
+fn begins_command(text: &str, at: usize) -> bool {
+    let is_second = |before: &str| before.ends_with('#');
+    let is_command = |rest: &str| {
+        let name = rest.strip_prefix('#');
+        name.is_some_and(|name| {
+            name.trim_start_matches(|c: char| c.is_ascii_alphabetic())
+                .starts_with('[')
+        })
+    };
+    text.get(..at).is_some_and(is_second) && text.get(at..).is_some_and(is_command)
 }
 
 /// JSON with the same characters as escapes of JSON. They can only stand in its strings, and mean the same there;
 /// line feeds are its layout.
 pub(crate) fn in_json(json: String) -> String {
-    if !json.chars().any(|c| c != '\n' && is_dangerous(c)) {
+    if !json.contains("##") && !json.chars().any(|c| c != '\n' && is_dangerous(c)) {
         return json;
     }
     let mut escaped = String::with_capacity(json.len());
-    for c in json.chars() {
-        if c == '\n' || !is_dangerous(c) {
+    for (at, c) in json.char_indices() {
+        if c == '\n' || !(is_dangerous(c) || begins_command(&json, at)) {
             escaped.push(c);
         } else {
             let mut units = [0; 2];
@@ -86,6 +107,19 @@ mod tests {
         assert_eq!(visible("a\u{1b}[31mb"), "a\\u{1b}[31mb");
         assert_eq!(visible("a\nPASS"), "a\\u{a}PASS");
         assert_eq!(visible("a\u{202e}b\u{200b}"), "a\\u{202e}b\\u{200b}");
+    }
+
+    #[test]
+    fn makes_visible_what_the_reader_of_a_log_would_obey() {
+        assert_eq!(visible("::add-mask::x"), "\\u{3a}:add-mask::x");
+        assert_eq!(visible("  ::error ::x"), "  \\u{3a}:error ::x");
+        assert_eq!(visible("std::sort, a ::b"), "std::sort, a ::b");
+        assert_eq!(visible("x ##[error]y"), "x #\\u{23}[error]y");
+        assert_eq!(visible("###[group]"), "##\\u{23}[group]");
+        assert_eq!(visible("##vso[task.x]"), "#\\u{23}vso[task.x]");
+        assert_eq!(visible("## a title [1]"), "## a title [1]");
+        let json = in_json("[\"##[error]\"]".to_owned());
+        assert_eq!(json, "[\"#\\u0023[error]\"]");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::Error;
 use crate::compat::Driver;
 use crate::cuda::ComputeCapability;
-use crate::inventory::{Artifact, Inventory};
+use crate::inventory::{Artifact, ArtifactKind, Inventory};
 use crate::platform::{CpuArch, Os, Platform};
 use crate::policy::{Date, FleetTarget, Policy};
 use crate::rule::{Code, Level};
@@ -77,6 +77,8 @@ pub struct Needs {
     pub compiles: bool,
     /// How much of it could not be read.
     pub problems: usize,
+    /// Packages of which nothing is known: those of a lock file that were not read, or are built or chosen at install.
+    pub unread: usize,
     /// Whose numbers its drivers have.
     pub os: Os,
 }
@@ -85,6 +87,16 @@ impl Needs {
     /// Whether anything of CUDA was found in it: code, or a library that needs a driver.
     pub fn is_of_cuda(&self) -> bool {
         self.has_device_code || self.on.iter().any(|on| on.floor.is_some())
+    }
+
+    /// Whether more may be needed than was found.
+    pub fn is_incomplete(&self) -> bool {
+        self.problems > 0 || self.unread > 0
+    }
+
+    /// Whether it is for GPUs, and for none that the tables know.
+    pub fn runs_nowhere(&self) -> bool {
+        self.has_device_code && self.covered().next().is_none()
     }
 
     /// The capabilities that the tables know and that it runs on.
@@ -224,8 +236,21 @@ impl Asked<'_> {
             has_device_code: rows.iter().any(|row| row.has_device_code),
             compiles: rows.iter().any(|row| row.compiles),
             problems: self.artifact.problems.len(),
+            unread: self.unread(),
             os: self.os(),
         }
+    }
+
+    /// Packages of which nothing is known: a file that was not read, or is built at install, or is chosen there.
+    fn unread(&self) -> usize {
+        if self.artifact.kind == ArtifactKind::Sdist {
+            return 1;
+        }
+        self.artifact.lock.as_ref().map_or(0, |lock| {
+            let packages = lock.packages.iter();
+            let unknown = packages.filter(|package| !package.content.is_known());
+            unknown.count() + lock.unlocked.len()
+        })
     }
 
     /// Whether no machine that the artifact is for has such GPUs: Tegra chips have Arm cores.

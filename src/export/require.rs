@@ -43,11 +43,15 @@ pub struct Part {
     pub hosts: Vec<HostBrand>,
 }
 
+/// What no GPU meets.
+const NOWHERE: &str = "arch<1.0";
+
 /// What container tools should require.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RequireCuda {
-    /// The value of the variable; none where content needs nothing, or runs nowhere.
+    /// The value of the variable; none where content needs nothing, or what it needs is not known. Where it runs on no
+    /// GPU, a value that no GPU meets.
     pub value: Option<String>,
     /// Its parts, by capability.
     pub parts: Vec<Part>,
@@ -74,8 +78,12 @@ impl RequireCuda {
             .flat_map(|part| part.terms(tables))
             .filter(|term| !term.is_empty())
             .collect();
+        let nowhere = needs.os == Os::Linux && needs.runs_nowhere() && !needs.is_incomplete();
         Self {
-            value: (!terms.is_empty()).then(|| terms.join(" ")),
+            value: match terms.is_empty() {
+                false => Some(terms.join(" ")),
+                true => nowhere.then(|| NOWHERE.to_owned()),
+            },
             parts,
         }
     }

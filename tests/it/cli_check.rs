@@ -144,7 +144,7 @@ fn remarks_and_waived_findings_are_shown_when_asked_for() {
       next: to save the space, build with the architectures of your targets only
 
     jit/_C.so
-      2 single-target fatbins: sm_75, compute_75@8.0
+      2 single-target fatbins: sm_75 · PTX 8.0 for compute_75
         compiled by the driver: h100
 
     PASS: 0 denied findings, 0 warnings, 1 waived (policy smgate.yaml)

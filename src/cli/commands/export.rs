@@ -6,7 +6,7 @@ use crate::cli::args::Export;
 use crate::cli::{Exit, Failure, Output, unless_closed};
 use crate::export::needs;
 use crate::inventory::{Inventory, from_json};
-use crate::report::{plural, write_export};
+use crate::report::write_export;
 use crate::tables::Tables;
 use crate::{Error, ErrorKind};
 
@@ -39,14 +39,15 @@ pub(in crate::cli) fn run(
     let (mut stdout, mut stderr) = (output.stdout(), output.stderr());
     let written = write_export(&inventory, &needs, tables, format, &mut stdout, &mut stderr);
     unless_closed(written.and_then(|()| stdout.flush()))?;
-    let exit = by_what_was_read(&inventory);
+    let mut exit = by_what_was_read(&inventory);
+    if needs.iter().any(|needs| needs.unread > 0) {
+        exit = Exit::Incomplete;
+    }
     if exit == Exit::Incomplete {
-        let problems = inventory.artifacts.iter().map(|one| one.problems.len());
-        let problems = plural(problems.sum::<usize>() as u64, "problem");
         writeln!(
             stderr,
-            "warning: {problems} while reading: what is written may ask for too little\n  \
-             next: `smgate inspect` names what could not be read"
+            "warning: not all was read: what is written may ask for too little\n  \
+             next: `smgate inspect` names what was not"
         )?;
     }
     Ok(exit)

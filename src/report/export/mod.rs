@@ -59,21 +59,27 @@ pub fn write_export(
 
 /// That content asks for nothing, as far as it was read; `so` is what follows.
 fn nothing_found(needs: &Needs, so: &str) -> String {
-    let seen = match needs.problems {
-        0 => "was found",
-        _ => "was found in what could be read",
+    let seen = if needs.is_incomplete() {
+        "was found in what was read"
+    } else {
+        "was found"
     };
     format!("no device code and nothing that links CUDA {seen}: {so}")
 }
 
-/// What could not be read, where there is any.
+/// What was not read, where there is any.
 fn not_read(needs: &Needs) -> Option<String> {
-    (needs.problems > 0).then(|| {
-        format!(
-            "not known: {} while reading, so that more may be needed; `smgate inspect` names them",
-            plural(needs.problems as u64, "problem")
-        )
-    })
+    let problems = plural(needs.problems as u64, "problem");
+    let packages = plural(needs.unread as u64, "package");
+    let what = match (needs.problems, needs.unread) {
+        (0, 0) => return None,
+        (_, 0) => format!("{problems} while reading"),
+        (0, _) => format!("what is in {packages}"),
+        _ => format!("{problems} while reading, and what is in {packages}"),
+    };
+    Some(format!(
+        "not known: {what}, so that more may be needed; `smgate inspect` names them"
+    ))
 }
 
 /// Columns of a comment.

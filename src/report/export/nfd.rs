@@ -22,6 +22,8 @@ use super::{comment, not_read, nothing_found, visible};
 
 /// NVIDIA's PCI vendor id.
 const VENDOR: &str = "10de";
+/// A device id that no GPU has.
+const NO_DEVICE: &str = "0000";
 /// PCI classes of GPUs: VGA controllers and 3D controllers.
 const CLASSES: &str = "\"0300\", \"0302\"";
 /// Ids on a line.
@@ -55,6 +57,11 @@ fn write_one(
     let capabilities: Vec<ComputeCapability> = needs.covered().map(|on| on.cc).collect();
     let ids = ids_of(&capabilities, tables);
     let of_gpu = needs.has_device_code && needs.os == Os::Linux;
+    let ids = if needs.runs_nowhere() && !needs.is_incomplete() {
+        vec![NO_DEVICE.to_owned()]
+    } else {
+        ids
+    };
     let title = match platform {
         Some(platform) => format!("{} ({platform})", needs.title),
         None => needs.title.clone(),
@@ -73,7 +80,9 @@ fn write_one(
         .filter(on_pci)
         .map(ToString::to_string)
         .collect();
-    let description = if of_gpu {
+    let description = if of_gpu && named.is_empty() {
+        "CUDA code that runs on no known GPU".to_owned()
+    } else if of_gpu {
         format!("CUDA code for compute capability {}", named.join(", "))
     } else {
         "a CUDA driver".to_owned()
@@ -129,6 +138,12 @@ fn header(needs: &Needs, required: &RequireCuda, title: &str, no_ids: bool) -> V
     }
     if !needs.is_of_cuda() {
         lines.push(nothing_found(needs, "nothing is asked"));
+        return lines;
+    }
+    if needs.runs_nowhere() && !no_ids {
+        lines.push(format!(
+            "its code runs on no GPU that the tables know: no node has the device {NO_DEVICE}, so that none matches"
+        ));
         return lines;
     }
     if no_ids {

@@ -69,9 +69,10 @@ fn of(artifact: &Artifact, needs: &Needs, tables: &Tables) -> RequireCuda {
 fn why(artifact: &Artifact, needs: &Needs, required: &RequireCuda, tables: &Tables) -> Vec<String> {
     let platform = artifact.image.as_ref();
     let platform = platform.and_then(|image| image.platform.as_deref());
+    // the first line of a Dockerfile could be a directive, `# syntax=…`: this is none whatever the name
     let mut lines = vec![match platform {
-        Some(platform) => format!("{} ({platform})", needs.title),
-        None => needs.title.clone(),
+        Some(platform) => format!("for {} ({platform})", needs.title),
+        None => format!("for {}", needs.title),
     }];
     if needs.os != Os::Linux {
         lines.push(
@@ -81,10 +82,13 @@ fn why(artifact: &Artifact, needs: &Needs, required: &RequireCuda, tables: &Tabl
     } else if !needs.is_of_cuda() {
         lines.push(nothing_found(needs, "it requires nothing"));
     } else if required.parts.is_empty() {
-        lines.push(
-            "its code runs on no GPU that the tables know, so that no requirement is right"
-                .to_owned(),
-        );
+        let so = match required.value {
+            Some(_) => "the line lets no GPU in",
+            None => "what was not read may run elsewhere, so that there is no line",
+        };
+        lines.push(format!(
+            "its code runs on no GPU that the tables know: {so}"
+        ));
     }
     lines.extend(required.parts.iter().map(of_part));
     lines.extend(hosts(&required.parts));
