@@ -2,21 +2,34 @@
 
 use std::fs;
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
 use super::args::OutputFile;
 use crate::{Error, ErrorKind};
 
-/// That each report has a file of its own, in a directory that is there.
-pub(super) fn require_places(outputs: &[OutputFile]) -> Result<(), Error> {
+/// That each report has a file of its own, in a directory that is there, and that it is none of the files that the run
+/// `uses`: by whatever name.
+pub(super) fn require_places(outputs: &[OutputFile], uses: &[&Path]) -> Result<(), Error> {
+    let uses: Vec<PathBuf> = uses.iter().filter_map(|path| identity(path)).collect();
     for (index, output) in outputs.iter().enumerate() {
         let path = &output.path;
-        if outputs.iter().take(index).any(|other| other.path == *path) {
+        let here = identity(path);
+        let mut before = outputs.iter().take(index);
+        if before
+            .any(|other| other.path == *path || (here.is_some() && identity(&other.path) == here))
+        {
             let message = format!("two reports are to go to `{}`", path.display());
             return Err(Error::new(ErrorKind::Usage, message)
                 .with_hint("give each `--output` a file of its own"));
+        }
+        if here.is_some_and(|here| uses.contains(&here)) {
+            let message = format!(
+                "a report cannot go to `{}`: this run reads or writes it for something else",
+                path.display()
+            );
+            return Err(Error::new(ErrorKind::Usage, message).with_hint("name another file"));
         }
         let parent = path.parent().filter(|parent| parent != &Path::new(""));
         if path.is_dir() || parent.is_some_and(|parent| !parent.is_dir()) {
@@ -34,6 +47,18 @@ pub(super) fn require_places(outputs: &[OutputFile]) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// A regular file, or one to be made, by the one name that it has whatever leads to it.
+fn identity(path: &Path) -> Option<PathBuf> {
+    match path.canonicalize() {
+        Ok(real) => real.is_file().then_some(real),
+        Err(_absent) => {
+            let parent = path.parent().filter(|parent| parent != &Path::new(""));
+            let parent = parent.unwrap_or(Path::new(".")).canonicalize().ok()?;
+            Some(parent.join(path.file_name()?))
+        }
+    }
 }
 
 /// Writes a file, also over an older one: all of it or nothing, also where the program is ended meanwhile. `what` is

@@ -106,6 +106,13 @@ fn no_device_code(row: &Row, artifact: &Judged, locked: Option<&LockedByName<'_>
             _ => "there is no file of it to read",
         };
     }
+    if let Some(lock) = artifact.lock.as_ref().filter(|_| row.package.is_none()) {
+        let any = lock.packages.iter().any(|one| one.content.is_known());
+        return match (any, lock.packages.is_empty()) {
+            (true, _) | (_, true) => "no device code in what was read",
+            _ => "no file was read",
+        };
+    }
     // what is wrong with other packages of a lock file says nothing of this one
     if let Some(why) = look(artifact).why_none().filter(|_| locked.is_none()) {
         why

@@ -46,11 +46,13 @@ pub(super) fn write(
             writeln!(out)?;
         }
         write_artifact(evaluation, index, artifact, &beside, styles, options, out)?;
-        let findings: Vec<&Finding> = shown
+        let mut findings: Vec<&Finding> = shown
             .iter()
             .copied()
             .filter(|finding| finding.artifact == Some(index))
             .collect();
+        // what fails is not looked for among warnings of packages that come before
+        findings.sort_by_key(|finding| std::cmp::Reverse((finding.counts(), finding.level)));
         // where an artifact is one package, its name stands above
         let several = artifact.package.is_none();
         write_findings(&findings, several, styles, options, out)?;

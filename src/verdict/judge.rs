@@ -27,6 +27,8 @@ pub(super) struct Judge<'a> {
     pub(super) tables: &'a Tables,
     /// The images of an input that holds several, this one among them.
     pub(super) of_same_input: &'a [Artifact],
+    /// The wheels of the same name and version, where it is one; it is among them.
+    pub(super) of_same_name: &'a [&'a Artifact],
 }
 
 /// A package on one target.
@@ -159,12 +161,27 @@ impl Judge<'_> {
             if let Some(lock) = &self.artifact.lock {
                 return lock::serves(lock, target);
             }
+            if self.is_for_another(target) {
+                return false;
+            }
             let Some(platform) = target.platform else {
                 return true;
             };
             let fits = |artifact: &Artifact| artifact.platforms.contains(&platform);
             fits(self.artifact) || !self.of_same_input.iter().any(fits)
         })
+    }
+
+    /// Whether the target would install another of the wheels beside this one: one of the same name and version, whose
+    /// tags fit it as those of this one do not.
+    fn is_for_another(&self, target: &FleetTarget) -> bool {
+        let one = self.artifact;
+        if one.kind != ArtifactKind::Wheel || installs(one, target) {
+            return false;
+        }
+        self.of_same_name
+            .iter()
+            .any(|other| installs(other, target))
     }
 
     /// The packages that get a row, each with its libraries.
@@ -344,6 +361,13 @@ impl Judge<'_> {
                 .iter()
                 .any(|waiver| waiver.rule == Code::PlatformMismatch)
     }
+}
+
+/// Whether a wheel installs on a target, by its tags.
+fn installs(wheel: &Artifact, target: &FleetTarget) -> bool {
+    artifact::platform_mismatch(wheel, &[], target).is_none()
+        && python::mismatch(wheel, target).is_none()
+        && glibc::mismatch(wheel, target).is_none()
 }
 
 /// The layer that brought the library at `path`.

@@ -40,7 +40,7 @@ use std::collections::BTreeMap;
 
 use crate::cuda::DriverSpec;
 use crate::inventory::{Artifact, ArtifactKind, Fetched, Hidden, Inventory, LockFacts, Seen};
-use crate::policy::{Date, Policy};
+use crate::policy::{Date, Policy, normal_package};
 use crate::problem::Problem;
 use crate::rule::Level;
 use crate::tables::{Origin, Tables};
@@ -226,6 +226,12 @@ pub fn evaluate_new(
     let mut findings = Vec::new();
     let mut matrix = Vec::new();
     let mut missing = Vec::new();
+    let mut releases: BTreeMap<Release<'_>, Vec<&Artifact>> = BTreeMap::new();
+    for artifact in &inventory.artifacts {
+        if let Some(release) = release(artifact) {
+            releases.entry(release).or_default().push(artifact);
+        }
+    }
     for (index, artifact) in inventory.artifacts.iter().enumerate() {
         let judge = Judge {
             index,
@@ -233,6 +239,9 @@ pub fn evaluate_new(
             policy,
             tables,
             of_same_input: of_same_input(&inventory.artifacts, index),
+            of_same_name: release(artifact)
+                .and_then(|release| releases.get(&release))
+                .map_or(&[], Vec::as_slice),
         };
         judge.artifact(&mut findings, &mut matrix, &mut missing);
     }
@@ -323,6 +332,16 @@ pub fn evaluate_new(
         findings,
         missing_kernels: inventory.has_kernels().then_some(missing),
     }
+}
+
+/// A release of a package: its normal name and its version.
+type Release<'a> = (String, Option<&'a str>);
+
+/// The release that a wheel is a file of.
+fn release(artifact: &Artifact) -> Option<Release<'_>> {
+    let name = artifact.name.as_deref()?;
+    let is_wheel = artifact.kind == ArtifactKind::Wheel;
+    is_wheel.then(|| (normal_package(name), artifact.version.as_deref()))
 }
 
 /// The artifact at `index` and, where it is an image, those of the same name for other platforms, side by side.

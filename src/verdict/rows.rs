@@ -11,6 +11,7 @@ pub(crate) struct RowIndex<'r> {
     of_artifact: BTreeMap<usize, Vec<usize>>,
     of_target: BTreeMap<(usize, &'r str), Vec<usize>>,
     of_package: BTreeMap<(usize, &'r PackageName), Vec<usize>>,
+    of_none: BTreeMap<usize, Vec<usize>>,
 }
 
 impl<'r> RowIndex<'r> {
@@ -18,6 +19,7 @@ impl<'r> RowIndex<'r> {
         let mut of_artifact: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         let mut of_target: BTreeMap<(usize, &str), Vec<usize>> = BTreeMap::new();
         let mut of_package: BTreeMap<(usize, &PackageName), Vec<usize>> = BTreeMap::new();
+        let mut of_none: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (index, row) in rows.iter().enumerate() {
             of_artifact.entry(row.artifact).or_default().push(index);
             let key = (row.artifact, row.target.as_str());
@@ -25,6 +27,8 @@ impl<'r> RowIndex<'r> {
             if let Some(package) = &row.package {
                 let key = (row.artifact, package);
                 of_package.entry(key).or_default().push(index);
+            } else {
+                of_none.entry(row.artifact).or_default().push(index);
             }
         }
         Self {
@@ -32,6 +36,7 @@ impl<'r> RowIndex<'r> {
             of_artifact,
             of_target,
             of_package,
+            of_none,
         }
     }
 
@@ -44,7 +49,11 @@ impl<'r> RowIndex<'r> {
         let candidates = finding.artifact.and_then(|artifact| {
             // few rows are of one package, however many packages there are
             match (&finding.package, target) {
-                (Some(package), _) => self.of_package.get(&(artifact, package)),
+                // one that has no row of its own is among what the row without a package is of
+                (Some(package), _) => self
+                    .of_package
+                    .get(&(artifact, package))
+                    .or_else(|| self.of_none.get(&artifact)),
                 (None, Some(target)) => self.of_target.get(&(artifact, target)),
                 (None, None) => self.of_artifact.get(&artifact),
             }

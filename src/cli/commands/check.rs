@@ -1,10 +1,12 @@
 //! `smgate check`: the gate.
 
 use std::io::Write as _;
+use std::path::{Path, PathBuf};
 
 use crate::cli::args::{Check, FailOn};
 use crate::cli::{Exit, Failure, Output, files, stdout_width, unless_closed};
 use crate::inventory::from_json;
+use crate::policy::Policy;
 use crate::report::{Checked, HumanOptions, write_check};
 use crate::tables::Tables;
 use crate::verdict::{Baseline, EvaluateOptions, evaluate_new};
@@ -15,7 +17,9 @@ use super::{fleet, read_text, require_something, scan_inputs, today};
 pub(in crate::cli) fn run(args: &Check, tables: &Tables, output: &Output) -> Result<Exit, Failure> {
     // mistakes in the policy are told before a long scan
     let policy = fleet::policy(&args.fleet, tables)?;
-    files::require_places(&args.output)?;
+    let used = used(args, &policy);
+    let used: Vec<&Path> = used.iter().map(PathBuf::as_path).collect();
+    files::require_places(&args.output, &used)?;
     let today = today(args.today.as_deref())?;
     let baseline = match &args.baseline {
         Some(path) => {
@@ -80,6 +84,17 @@ pub(in crate::cli) fn run(args: &Check, tables: &Tables, output: &Output) -> Res
     } else {
         evaluation.verdict.into()
     })
+}
+
+/// The files that the run reads, and the one that it writes beside reports.
+fn used(args: &Check, policy: &Policy) -> Vec<PathBuf> {
+    let files = [&args.inventory, &args.baseline, &args.write_baseline];
+    let files = files.into_iter().flatten().cloned();
+    let inputs = args.inputs.iter().map(PathBuf::from);
+    files
+        .chain(inputs)
+        .chain([PathBuf::from(policy.origin())])
+        .collect()
 }
 
 fn without_kernels(origin: &str) -> Error {

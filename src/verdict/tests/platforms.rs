@@ -1,7 +1,7 @@
 //! Operating systems and CPUs: what tags say, what libraries are, and which of them a target loads.
 
-use super::build::{Input, dir, file, lib, wheel};
-use super::{check, found, on, only, outcome};
+use super::build::{Input, dir, file, lib, so, wheel};
+use super::{check, found, judge, on, only, outcome};
 use crate::rule::Code;
 
 fn policy(platform: &str) -> String {
@@ -279,4 +279,43 @@ fn a_wheel_for_a_newer_glibc_is_a_mismatch_where_the_target_names_its_glibc() {
         .with(lib("pkg/_C.pyd").windows().fatbin("sm_80 sm_90", 3));
     let policy = policy(old).replace("linux/amd64", "windows/amd64");
     assert_eq!(outcome(&check(&windows, &policy)), "pass");
+}
+
+#[test]
+fn of_several_wheels_of_a_version_a_target_is_judged_on_those_that_it_would_install() {
+    let wheel = |tags: &str, machine: &str, python: &str, images: &str| {
+        let input = wheel("pkg", "1.0").tags(tags).python(python);
+        let library = so().machine(machine).fatbin(images, 1);
+        input.with(library).inventory()
+    };
+    let policy = "version: 1
+targets:
+  - {name: arm, cc: 9.0, driver: R580, platform: linux/arm64, python: \"3.12\"}
+  - {name: amd, cc: 9.0, driver: R580, platform: linux/amd64, python: \"3.12\"}
+";
+    let amd = wheel("linux/amd64", "x86_64", "cp312-cp312", "sm_80 sm_90");
+    let arm = wheel("linux/arm64", "aarch64", "cp312-cp312", "sm_80 sm_90");
+    let old = wheel("linux/amd64", "x86_64", "cp311-cp311", "sm_80 sm_86");
+    let together = |inventories: &[&crate::inventory::Inventory]| {
+        let mut all = crate::inventory::Inventory::default();
+        for one in inventories {
+            all.artifacts.extend(one.artifacts.iter().cloned());
+        }
+        let evaluation = judge(&all, policy);
+        let rows = evaluation.matrix.iter();
+        let rows: Vec<String> = rows
+            .map(|row| format!("{}{} {}", row.artifact, row.target, row.verdict.id()))
+            .collect();
+        rows.join(", ")
+    };
+    assert_eq!(together(&[&amd]), "0arm fail, 0amd pass");
+    assert_eq!(together(&[&amd, &arm]), "0amd pass, 1arm pass");
+    assert_eq!(together(&[&old, &amd, &arm]), "1amd pass, 2arm pass");
+    // of another version it would not be installed instead
+    let mut newer = arm.clone();
+    newer.artifacts[0].version = Some("1.1".to_owned());
+    assert_eq!(
+        together(&[&amd, &newer]),
+        "0arm fail, 0amd pass, 1arm pass, 1amd fail"
+    );
 }
