@@ -52,7 +52,7 @@ pub(super) fn write(
             .filter(|finding| finding.artifact == Some(index))
             .collect();
         // what fails is not looked for among warnings of packages that come before
-        findings.sort_by_key(|finding| std::cmp::Reverse((finding.counts(), finding.level)));
+        findings.sort_by_key(|finding| std::cmp::Reverse(finding.level));
         // where an artifact is one package, its name stands above
         let several = artifact.package.is_none();
         write_findings(&findings, several, styles, options, out)?;
