@@ -8,7 +8,7 @@ use proptest::test_runner::TestRunner;
 use serde_json::Value;
 
 use crate::support_cli::{Place, Run, library, simple, wheel};
-use crate::support_html::{Document, assert_harmless};
+use crate::support_html::{Document, Element, assert_harmless};
 
 const POLICY: &str = "\
 version: 1
@@ -156,8 +156,15 @@ fn every_finding_and_problem_is_on_the_page() {
     ] {
         let section = page.id(id).unwrap_or_else(|| panic!("no section {id}"));
         let head = page.inside(section, "h2")[0];
+        let cards = page.inside(section, "details").into_iter();
+        let cards = cards.filter(|one| one.has_class("finding")).count();
+        let said = match cards {
+            1 if count > 1 => format!(" {count} findings in 1 group"),
+            cards if cards < count => format!(" {count} findings in {cards} groups"),
+            _ => format!(" {count}"),
+        };
         assert!(
-            count > 0 && head.text.ends_with(&format!(" {count}")),
+            (1..=count).contains(&cards) && head.text.ends_with(&said),
             "{id}: {}",
             head.text
         );
@@ -246,6 +253,72 @@ fn the_chart_tells_what_no_target_uses_and_the_scale_names_every_driver() {
     ] {
         assert!(drivers.contains(said), "{said}: {drivers}");
     }
+}
+
+/// The texts of elements with a class, in an element.
+fn marked<'d>(page: &'d Document, within: &Element, class: &str) -> Vec<&'d str> {
+    let spans = page.inside(within, "span").into_iter();
+    let spans = spans.filter(|one| one.has_class(class));
+    spans.map(|one| one.text.as_str()).collect()
+}
+
+#[test]
+fn packages_that_are_called_the_same_are_told_apart_by_their_files() {
+    let place = Place::new();
+    place.write("smgate.yaml", POLICY);
+    let mut inputs = vec![simple("other", &[("sm_75 sm_90 sm_100", 4)]).write(&place)];
+    let twin = simple("twin", &[("sm_75 sm_80", 4)]).build();
+    for file in ["twin-1.0-1-py3-none-any.whl", "twin-1.0-2-py3-none-any.whl"] {
+        place.write(file, &twin);
+        inputs.push(file.to_owned());
+    }
+    let page = Document::parse(&check(&place, &inputs, "html").stdout);
+    for id in ["map", "sizes"] {
+        let files = marked(&page, page.id(id).unwrap(), "file");
+        assert_eq!(files, inputs[1..], "{id}");
+    }
+    let cards = page.all("details").into_iter();
+    let mut cards = cards.filter(|one| one.has_class("finding") && one.text.contains("twin/"));
+    assert!(cards.all(|card| card.text.contains("in twin-1.0-")));
+}
+
+#[test]
+fn a_card_says_its_step_in_full_and_the_lead_what_was_not_judged() {
+    let (place, inputs) = several();
+    let page = Document::parse(&check(&place, &inputs, "html").stdout);
+    assert!(!page.text().contains("as above"));
+    let leads = page.all("p").into_iter();
+    let lead = leads.filter(|one| one.has_class("lead")).last().unwrap();
+    // `cut` is half a file, and no other input is
+    assert_eq!(
+        lead.text,
+        "1 of 4 packages fails, on 1 of 3 targets. Not judged in full: 1 package."
+    );
+}
+
+#[test]
+fn the_drivers_of_a_package_are_sorted_by_number() {
+    let place = Place::new();
+    let gpus = ["RTX 3090", "L4", "H100", "B200", "RTX 5090"];
+    let targets = gpus.map(|gpu| format!("  - {{name: {gpu}, gpu: {gpu}, driver: R580}}\n"));
+    place.write(
+        "smgate.yaml",
+        format!("version: 1\ntargets:\n{}", targets.concat()),
+    );
+    let code = "sm_86 sm_89 sm_90 sm_100 sm_120";
+    let input = simple("many", &[(code, 4)]).write(&place);
+    let page = Document::parse(&check(&place, &[input], "html").stdout);
+    let rows = page.inside(page.id("drivers").unwrap(), "tr").into_iter();
+    let rows = rows.filter(|row| row.attribute("data-name") == "many 1.0");
+    let drivers: Vec<u32> = rows
+        .map(|row| {
+            let driver = &page.inside(row, "td")[0].text;
+            let branch = driver.trim_start_matches('R').split('.').next();
+            branch.unwrap().parse().unwrap()
+        })
+        .collect();
+    assert!(drivers.len() > 2, "{drivers:?}");
+    assert!(drivers.is_sorted(), "{drivers:?}");
 }
 
 #[test]
