@@ -123,7 +123,7 @@ pub(super) fn prose(text: &str) -> Markup {
     }
     html! {
         @for (at, part) in parts.into_iter().enumerate() {
-            @if at % 2 == 1 { code.short[is_short(part)] { (part) } } @else { (part) }
+            @if at % 2 == 0 { (part) } @else if is_short(part) { code.short { (part) } } @else { code { (part) } }
         }
     }
 }
