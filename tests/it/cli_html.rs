@@ -65,11 +65,8 @@ fn the_heat_map_says_of_every_package_and_target_what_the_matrix_says() {
     let json = check(&place, &inputs, "json").json();
     let page = Document::parse(&check(&place, &inputs, "html").stdout);
     let rows = page.inside(page.id("map").unwrap(), "tr");
-    let heads: Vec<String> = page
-        .inside(rows[0], "b")
-        .iter()
-        .map(|one| one.text.clone())
-        .collect();
+    let heads = page.inside(rows[0], "b");
+    let heads: Vec<String> = heads.iter().map(|one| one.text.clone()).collect();
     assert_eq!(heads, ["t4", "hopper", "b200"]);
     let mut cells = BTreeMap::new();
     for row in &rows[1..] {
@@ -89,7 +86,7 @@ fn the_heat_map_says_of_every_package_and_target_what_the_matrix_says() {
         };
         let target = row["target"].as_str().unwrap().to_owned();
         if package == "pure" {
-            let folded = page.0.iter().find(|one| one.has_class("folded")).unwrap();
+            let folded = page.classed(page.main(), "details", "folded")[0];
             assert!(folded.text.contains("1 package without device code"));
             assert!(folded.text.contains("pure 3.0"));
             continue;
@@ -156,8 +153,14 @@ fn every_finding_and_problem_is_on_the_page() {
     ] {
         let section = page.id(id).unwrap_or_else(|| panic!("no section {id}"));
         let head = page.inside(section, "h2")[0];
+        let cards = page.classed(section, "details", "finding").len();
+        let said = match cards {
+            1 if count > 1 => format!(" {count} findings in 1 group"),
+            cards if cards < count => format!(" {count} findings in {cards} groups"),
+            _ => format!(" {count}"),
+        };
         assert!(
-            count > 0 && head.text.ends_with(&format!(" {count}")),
+            (1..=count).contains(&cards) && head.text.ends_with(&said),
             "{id}: {}",
             head.text
         );
@@ -201,15 +204,14 @@ fn every_library_is_listed_on_every_gpu_with_its_fatbins() {
     }
     assert_eq!(figures, 3 * 4, "three libraries, four GPUs");
     // by hand: of the fatbins of b.so, `sm_90` runs on Hopper and its PTX on B200, and T4 gets nothing
-    let of_b = page.all("details").into_iter();
-    let mut of_b = of_b.filter(|one| one.has_class("library"));
-    let of_b = of_b.find(|one| one.text.starts_with("holes/b.so")).unwrap();
+    let of_b = page.classed(page.main(), "details", "library");
+    let of_b = of_b
+        .into_iter()
+        .find(|one| one.text.starts_with("holes/b.so"))
+        .unwrap();
     let row = page.inside(of_b, "tr")[1];
-    let cells: Vec<&str> = page
-        .inside(row, "td")
-        .iter()
-        .map(|one| one.text.as_str())
-        .collect();
+    let cells = page.inside(row, "td");
+    let cells: Vec<&str> = cells.iter().map(|one| one.text.as_str()).collect();
     assert_eq!(
         page.inside(row, "th")[0].text,
         "sm_90 · PTX 8.4 for compute_90 single-target"
@@ -246,6 +248,65 @@ fn the_chart_tells_what_no_target_uses_and_the_scale_names_every_driver() {
     ] {
         assert!(drivers.contains(said), "{said}: {drivers}");
     }
+}
+
+#[test]
+fn packages_that_are_called_the_same_are_told_apart_by_their_files() {
+    let place = Place::new();
+    place.write("smgate.yaml", POLICY);
+    let mut inputs = vec![simple("other", &[("sm_75 sm_90 sm_100", 4)]).write(&place)];
+    let twin = simple("twin", &[("sm_75 sm_80", 4)]).build();
+    for file in ["twin-1.0-1-py3-none-any.whl", "twin-1.0-2-py3-none-any.whl"] {
+        place.write(file, &twin);
+        inputs.push(file.to_owned());
+    }
+    let page = Document::parse(&check(&place, &inputs, "html").stdout);
+    for id in ["map", "sizes"] {
+        let files = page.classed(page.id(id).unwrap(), "span", "file");
+        let files: Vec<&str> = files.iter().map(|one| one.text.as_str()).collect();
+        assert_eq!(files, inputs[1..], "{id}");
+    }
+    let mut cards = page.classed(page.main(), "details", "finding");
+    cards.retain(|one| one.text.contains("twin/"));
+    assert!(!cards.is_empty());
+    assert!(cards.iter().all(|card| card.text.contains("in twin-1.0-")));
+}
+
+#[test]
+fn a_card_says_its_step_in_full_and_the_lead_what_was_not_judged() {
+    let (place, inputs) = several();
+    let page = Document::parse(&check(&place, &inputs, "html").stdout);
+    assert!(!page.text().contains("as above"));
+    // `cut` is half a file, and no other input is
+    assert_eq!(
+        page.classed(page.main(), "p", "lead")[0].text,
+        "1 of 4 packages fails, on 1 of 3 targets. Not judged in full: 1 package."
+    );
+}
+
+#[test]
+fn the_drivers_of_a_package_are_sorted_by_number() {
+    let place = Place::new();
+    let gpus = ["RTX 3090", "L4", "H100", "B200", "RTX 5090"];
+    let targets = gpus.map(|gpu| format!("  - {{name: {gpu}, gpu: {gpu}, driver: R580}}\n"));
+    place.write(
+        "smgate.yaml",
+        format!("version: 1\ntargets:\n{}", targets.concat()),
+    );
+    let code = "sm_86 sm_89 sm_90 sm_100 sm_120";
+    let input = simple("many", &[(code, 4)]).write(&place);
+    let page = Document::parse(&check(&place, &[input], "html").stdout);
+    let rows = page.inside(page.id("drivers").unwrap(), "tr").into_iter();
+    let rows = rows.filter(|row| row.attribute("data-name") == "many 1.0");
+    let drivers: Vec<u32> = rows
+        .map(|row| {
+            let driver = &page.inside(row, "td")[0].text;
+            let branch = driver.trim_start_matches('R').split('.').next();
+            branch.unwrap().parse().unwrap()
+        })
+        .collect();
+    assert!(drivers.len() > 2, "{drivers:?}");
+    assert!(drivers.is_sorted(), "{drivers:?}");
 }
 
 #[test]
@@ -287,11 +348,8 @@ fn headings_tables_and_regions_can_be_told_apart_by_a_screen_reader() {
         );
     }
     for sign in page.0.iter().filter(|one| one.has_class("sign")) {
-        assert_eq!(
-            sign.attribute("aria-hidden"),
-            "true",
-            "a word says the same"
-        );
+        // a word says the same
+        assert_eq!(sign.attribute("aria-hidden"), "true");
     }
 }
 

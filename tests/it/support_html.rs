@@ -84,13 +84,29 @@ impl Document {
         self.0.iter().filter(inside).collect()
     }
 
+    /// The elements with that name and class in another.
+    pub(crate) fn classed<'d>(
+        &'d self,
+        element: &Element,
+        name: &str,
+        class: &str,
+    ) -> Vec<&'d Element> {
+        let mut found = self.inside(element, name);
+        found.retain(|one| one.has_class(class));
+        found
+    }
+
+    pub(crate) fn main(&self) -> &Element {
+        self.all("main")[0]
+    }
+
     pub(crate) fn id(&self, id: &str) -> Option<&Element> {
         self.0.iter().find(|one| one.attribute("id") == id)
     }
 
     /// All that the page says.
     pub(crate) fn text(&self) -> &str {
-        &self.all("main")[0].text
+        &self.main().text
     }
 }
 

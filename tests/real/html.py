@@ -16,7 +16,7 @@ The first form writes the report of INPUT... and looks at it at 1280 and 400 pix
 - the page says less without its script;
 - axe-core finds something against WCAG 2 A or AA, with everything open;
 
-and leaves pictures of the head and of the whole page in DIR. `--hostile` does the same for a wheel and a policy whose
+and leaves pictures of the head and of the whole page in DIR, of a long page in parts. `--hostile` does the same for a wheel and a policy whose
 names are HTML, and looks whether they became text. `--demo` takes wheels of generic names that this script makes
 itself. `--picture` writes the picture of the README: the head and the heat map, 1280 pixels wide, with few colours so
 that it stays below 150 KiB. The third line above made the one in the repository, with the fonts of DejaVu.
@@ -24,6 +24,7 @@ that it stays below 150 KiB. The third line above made the one in the repository
 
 import argparse
 import io
+import math
 import pathlib
 import shutil
 import struct
@@ -36,6 +37,8 @@ from playwright.sync_api import sync_playwright
 
 SIZES = [(1280, 900), (400, 800)]
 SCHEMES = ["light", "dark"]
+# pixels of a picture, from top to bottom
+PART = 8000
 PICTURE_BYTES = 150 * 1024
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -217,6 +220,18 @@ def wcag(page):
     return found
 
 
+def pictures(page, width, out, name):
+    """Takes the whole page, in as many parts as it needs: a browser draws no picture of any height."""
+    height = page.evaluate("document.documentElement.scrollHeight")
+    page.set_viewport_size({"width": width, "height": min(height, PART)})
+    parts = math.ceil(height / PART)
+    for part in range(parts):
+        page.evaluate("(top) => scrollTo({top, behavior: 'instant'})", part * PART)
+        number = f"-{part + 1:02}" if parts > 1 else ""
+        page.screenshot(path=out / f"open-{name}{number}.png")
+    return parts
+
+
 def check(browser, path, out):
     """Every wrong thing about the report at `path`."""
     wrong = []
@@ -241,9 +256,8 @@ def check(browser, path, out):
             if wide > size[0]:
                 wrong.append(f"{name}: scrolls sideways, {wide} px")
             wrong += [f"{name}: {one}" for one in wcag(page)]
-            height = page.evaluate("document.documentElement.scrollHeight")
-            if height < 16000:
-                page.screenshot(path=out / f"open-{name}.png", full_page=True)
+            parts = pictures(page, size[0], out, name)
+            print(f"{name}: {parts} picture{'' if parts == 1 else 's'} of the whole page")
             wrong += [f"{name}: {one}" for one in noticed]
             page.context.close()
     return wrong

@@ -54,7 +54,7 @@ fn package(grids: &Grids<'_>, line: &Line<'_>, left: &mut usize) -> Markup {
         details.package data-name=(line.name()) data-verdict=(verdict.id()) {
             summary {
                 (words::sign(verdict)) span.sr { (verdict.id()) ": " }
-                " " span.name { (matrix::name(line)) } " " span.small { (summary(line)) }
+                " " span.name { (matrix::name(grids, line)) } " " span.small { (summary(line)) }
             }
             div.body id={ "p" (line.number) } {
                 @if let Some(judged) = judged { p.of { (judged.input) } }
@@ -196,7 +196,11 @@ fn gpu_head(grids: &Grids<'_>, (target, gpu): Column) -> Markup {
     let target = grids.targets().get(target);
     let gpu = target.and_then(|target| target.gpus.get(gpu));
     html! {
-        @if let Some(gpu) = gpu { b { (gpu) } }
+        @if let Some(gpu) = gpu {
+            b { (gpu.name) }
+            // one without a name is called by its capability
+            @if gpu.to_string() != gpu.name { " " span.small { "(" (gpu.cc) ")" } }
+        }
         @if let Some(target) = target { " " span.small { (target.name) } }
     }
 }

@@ -7,7 +7,7 @@ use crate::report::human::layer_line;
 use crate::report::steps::Steps;
 use crate::report::text::{listed, plural};
 use crate::rule::{Code, Level};
-use crate::verdict::{Evaluation, Finding};
+use crate::verdict::Finding;
 
 use super::grid::Grids;
 use super::words;
@@ -19,33 +19,32 @@ const SHOWN: usize = 8;
 
 /// What is denied, or could not be judged.
 pub(super) fn first(grids: &Grids<'_>) -> Markup {
-    let evaluation = grids.checked.evaluation;
     let denied = |finding: &Finding| finding.level == Level::Deny && finding.counts();
     let incomplete = |finding: &Finding| finding.level == Level::Incomplete && finding.counts();
     html! {
-        (section(evaluation, "first", "What to do first", OPEN, denied))
-        (section(evaluation, "incomplete", "What could not be judged", OPEN, incomplete))
+        (section(grids, "first", "What to do first", OPEN, denied))
+        (section(grids, "incomplete", "What could not be judged", OPEN, incomplete))
     }
 }
 
 /// The rest.
 pub(super) fn rest(grids: &Grids<'_>) -> Markup {
-    let evaluation = grids.checked.evaluation;
     let of = |level| move |finding: &Finding| finding.level == level && finding.counts();
     html! {
-        (section(evaluation, "warnings", "Warnings", 0, of(Level::Warn)))
-        (section(evaluation, "waived", "Waived", 0, |finding| !finding.counts()))
-        (section(evaluation, "remarks", "Remarks without effect", 0, of(Level::Allow)))
+        (section(grids, "warnings", "Warnings", 0, of(Level::Warn)))
+        (section(grids, "waived", "Waived", 0, |finding| !finding.counts()))
+        (section(grids, "remarks", "Remarks without effect", 0, of(Level::Allow)))
     }
 }
 
 fn section(
-    evaluation: &Evaluation,
+    grids: &Grids<'_>,
     id: &str,
     title: &str,
     open: usize,
     wanted: impl Fn(&Finding) -> bool,
 ) -> Markup {
+    let evaluation = grids.checked.evaluation;
     let found: Vec<&Finding> = evaluation
         .findings
         .iter()
@@ -70,20 +69,25 @@ fn section(
         groups.extend(gather(&of).into_iter().map(|group| (artifact, group)));
     }
     groups.extend(gather(&drivers).into_iter().map(|group| (None, group)));
-    let mut steps = Steps::default();
+    let count = if groups.len() == count {
+        count.to_string()
+    } else {
+        let of = plural(groups.len() as u64, "group");
+        format!("{} in {of}", plural(count as u64, "finding"))
+    };
     let title_id = format!("{id}-title");
     html! {
         section.findings id=(id) aria-labelledby=(title_id) {
             h2 id=(title_id) { (title) " " span.count { (count) } }
             @let shown = if groups.len() > SHOWN + 1 { SHOWN } else { groups.len() };
             @for (at, (artifact, group)) in groups.iter().take(shown).enumerate() {
-                (finding(evaluation, *artifact, group, steps.lines(group), at < open))
+                (finding(grids, *artifact, group, at < open))
             }
             @if groups.len() > shown {
                 details.more {
                     summary { (groups.len() - shown) " more" }
                     @for (artifact, group) in groups.iter().skip(shown) {
-                        (finding(evaluation, *artifact, group, steps.lines(group), false))
+                        (finding(grids, *artifact, group, false))
                     }
                 }
             }
@@ -91,12 +95,11 @@ fn section(
     }
 }
 
-/// What a group is about, in a line: package and library, or what else tells findings apart.
+/// What a group is about, in a line: package and library.
 fn subject(finding: &Finding) -> String {
     let package = finding.package.as_ref().map(ToString::to_string);
-    let line = finding.line.map(|line| format!("line {line}"));
     let parts = package.into_iter().chain(finding.library.clone());
-    parts.chain(line).collect::<Vec<_>>().join(" › ")
+    parts.collect::<Vec<_>>().join(" › ")
 }
 
 /// Where it is said of: `prod: A100 (8.0)`, `prod`.
@@ -108,22 +111,33 @@ fn place(finding: &Finding) -> Option<String> {
     }
 }
 
-fn finding(
-    evaluation: &Evaluation,
-    artifact: Option<usize>,
-    group: &Group<'_>,
-    steps: Vec<(String, String)>,
-    open: bool,
-) -> Markup {
+/// Where it is from: the input, and the line of a lock file; nothing where the package is the input.
+fn origin(grids: &Grids<'_>, artifact: usize, finding: &Finding) -> Option<String> {
+    let judged = grids.checked.evaluation.artifacts.get(artifact)?;
+    let package = finding.package.as_ref();
+    match finding.line {
+        Some(line) => Some(format!("{}, line {line}", judged.input)),
+        None if judged.package.is_none() => Some(judged.input.clone()),
+        None => match package {
+            Some(package) => grids.told_apart(package, artifact).map(str::to_owned),
+            None => Some(judged.input.clone()),
+        },
+    }
+}
+
+fn finding(grids: &Grids<'_>, artifact: Option<usize>, group: &Group<'_>, open: bool) -> Markup {
     let first = group.first;
+    // a card is read by itself, so its steps are said in full
+    let steps = Steps::default().lines(group);
     let subject = subject(first);
     let places = 1 + group.others.len();
-    let judged = artifact.and_then(|artifact| evaluation.artifacts.get(artifact));
+    let origin = artifact.and_then(|artifact| origin(grids, artifact, first));
     html! {
         details.finding.(first.level.id()) open[open] {
             summary {
                 span.level { (words::level(first.level)) } " "
                 span.subject { @if subject.is_empty() { (first.code.title()) } @else { (subject) } } " "
+                @if let (true, Some(line)) = (subject.is_empty(), first.line) { span.where { "line " (line) } " " }
                 @if let Some(place) = place(first) {
                     span.where {
                         (place)
@@ -155,9 +169,7 @@ fn finding(
                         dt { (head.trim_end_matches(':')) } dd { (words::prose(&text)) }
                     }
                 }
-                @if let Some(judged) = judged.filter(|judged| judged.package.is_none() || first.package.is_none()) {
-                    p.of { "in " (judged.input) }
-                }
+                @if let Some(origin) = &origin { p.of { "in " (origin) } }
             }
         }
     }

@@ -1,10 +1,12 @@
 //! The rows of the matrix as tables: a line for each package, a column for each target.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::inventory::{Artifact, Content, Library, LockedByName};
 use crate::policy::FleetTarget;
 use crate::report::beside::Beside;
 use crate::report::checked::Checked;
-use crate::verdict::{Judged, PackageName, Row, Runs, Verdict};
+use crate::verdict::{Evaluation, Judged, PackageName, Row, Runs, Verdict};
 
 /// What is judged, arranged.
 pub(super) struct Grids<'c> {
@@ -12,6 +14,8 @@ pub(super) struct Grids<'c> {
     pub(super) all: Vec<Grid<'c>>,
     beside: Vec<Beside<'c>>,
     locked: Vec<Option<LockedByName<'c>>>,
+    /// The inputs that a package is in.
+    within: BTreeMap<&'c PackageName, BTreeSet<usize>>,
 }
 
 /// A table: the inputs that are a package each, or one that holds packages.
@@ -90,7 +94,23 @@ impl<'c> Grids<'c> {
             all: own.into_iter().chain(rest).collect(),
             beside: Beside::of_rows(evaluation),
             locked: locked.collect(),
+            within: within(evaluation),
         }
+    }
+
+    /// What tells a package of an input from one of equal name and version in another: the name of its file, or all of
+    /// the input where these are equal too.
+    pub(super) fn told_apart(&self, package: &PackageName, artifact: usize) -> Option<&'c str> {
+        let within = self.within.get(package)?;
+        let input = |artifact: usize| {
+            let judged = self.checked.evaluation.artifacts.get(artifact);
+            judged.map(|judged| judged.input.as_str())
+        };
+        let own = input(artifact)?;
+        let mut others = within.iter().filter(|other| **other != artifact).peekable();
+        others.peek()?;
+        let same = others.any(|other| input(*other).map(file_name) == Some(file_name(own)));
+        Some(if same { own } else { file_name(own) })
     }
 
     /// Every line, in the order of the report.
@@ -158,6 +178,23 @@ impl<'c> Grids<'c> {
         let several = self.lines().nth(1).is_some();
         (all && several).then_some(gets)
     }
+}
+
+/// The inputs that each package is in.
+fn within(evaluation: &Evaluation) -> BTreeMap<&PackageName, BTreeSet<usize>> {
+    let mut within: BTreeMap<&PackageName, BTreeSet<usize>> = BTreeMap::new();
+    for row in &evaluation.matrix {
+        if let Some(package) = &row.package {
+            within.entry(package).or_default().insert(row.artifact);
+        }
+    }
+    within
+}
+
+/// The end of a path or an address.
+pub(super) fn file_name(input: &str) -> &str {
+    let trimmed = input.trim_end_matches(['/', '\\']);
+    trimmed.rsplit(['/', '\\']).next().unwrap_or(input)
 }
 
 impl<'c> Line<'c> {

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 
 use crate::report::counts::Counts;
 use crate::report::human::look;
-use crate::report::text::{plural, write_looked_at};
+use crate::report::text::{listed, plural, write_looked_at};
 use crate::rule::Level;
 use crate::verdict::Verdict;
 
@@ -41,7 +41,7 @@ pub(super) fn write(grids: &Grids<'_>) -> io::Result<Markup> {
         header.head.(verdict.id()) {
             p.kicker { "smgate check" }
             h1 { (words::sign(verdict)) " " (words::verdict(verdict)) }
-            p.lead { (lead(grids, &counts)) }
+            p.lead { (lead(grids, &counts)) (not_judged(grids)) }
             ul.tiles aria-label="Counts" {
                 @for (one, many, count, id) in tiles {
                     @let what = if count == 1 { one } else { many };
@@ -109,5 +109,28 @@ fn lead(grids: &Grids<'_>, counts: &Counts) -> String {
             "Nothing that was read fails, and not all could be judged: {packages} on {all}."
         ),
         Verdict::Pass => format!("{packages}, and nothing that the policy denies on {all}."),
+    }
+}
+
+/// What was not judged in full beside what fails, as one more sentence.
+fn not_judged(grids: &Grids<'_>) -> String {
+    let of_lines = grids
+        .lines()
+        .filter(|line| line.verdict() == Verdict::Incomplete);
+    let of_lines: Vec<usize> = of_lines.map(|line| line.artifact).collect();
+    let findings = grids.checked.evaluation.findings.iter();
+    let found = findings.filter(|one| one.level == Level::Incomplete && one.counts());
+    let inputs: BTreeSet<usize> = found
+        .filter_map(|finding| finding.artifact)
+        .filter(|artifact| !of_lines.contains(artifact))
+        .collect();
+    let parts: Vec<String> = [(of_lines.len(), "package"), (inputs.len(), "input")]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| plural(count as u64, what))
+        .collect();
+    match parts.as_slice() {
+        [] => String::new(),
+        parts => format!(" Not judged in full: {}.", listed(parts)),
     }
 }

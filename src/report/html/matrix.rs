@@ -9,6 +9,9 @@ use crate::verdict::{Row, Verdict};
 use super::grid::{Gets, Grid, Grids, Line};
 use super::words;
 
+/// Targets that a wide window has room for, with their longest words.
+const FITS: usize = 8;
+
 /// The heat map.
 pub(super) fn write(grids: &Grids<'_>) -> Markup {
     html! {
@@ -72,7 +75,7 @@ fn table(grids: &Grids<'_>, grid: &Grid<'_>, at: usize) -> Markup {
     html! {
         @if let Some(title) = grid.title { h3 { (title) } }
         @if !shown.is_empty() {
-            div.scroll.heat role="region" tabindex="0" aria-labelledby=(id) {
+            div.scroll.heat.fits[columns.len() <= FITS] role="region" tabindex="0" aria-labelledby=(id) {
                 table {
                     caption.sr id=(id) { "What each target gets of " (caption) }
                     thead { tr {
@@ -83,7 +86,7 @@ fn table(grids: &Grids<'_>, grid: &Grid<'_>, at: usize) -> Markup {
                         @for line in &shown {
                             tr data-name=(line.name()) data-verdict=(line.verdict().id()) {
                                 th scope="row" {
-                                    a href={ "#p" (line.number) } { (name(line)) }
+                                    a href={ "#p" (line.number) } { (name(grids, line)) }
                                 }
                                 @for (column, _) in &columns {
                                     (cell(grids, line.cells.get(*column).copied().flatten().map(|(_, row)| row)))
@@ -99,13 +102,14 @@ fn table(grids: &Grids<'_>, grid: &Grid<'_>, at: usize) -> Markup {
     }
 }
 
-/// The name of a package, its version less loud.
-pub(super) fn name(line: &Line<'_>) -> Markup {
+/// The name of a package, its version less loud; its file where another is called the same.
+pub(super) fn name(grids: &Grids<'_>, line: &Line<'_>) -> Markup {
     match line.package {
         None => html! { (line.name()) },
         Some(package) => html! {
             b { (package.name) }
             @if let Some(version) = &package.version { " " span.version { (version) } }
+            @if let Some(file) = grids.told_apart(package, line.artifact) { " " span.file { (file) } }
         },
     }
 }
@@ -160,7 +164,7 @@ fn folded(grids: &Grids<'_>, grid: &Grid<'_>, gets: Gets) -> Markup {
             ul {
                 @for line in folded {
                     li data-name=(line.name()) {
-                        (name(line))
+                        (name(grids, line))
                         @for remark in remarks(grids, line) { " " span.small { (remark) } }
                     }
                 }

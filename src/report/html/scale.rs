@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
-use crate::cuda::DriverBranch;
+use crate::cuda::{DriverBranch, DriverSpec, DriverVersion};
 use crate::report::text::plural;
 use crate::verdict::{Floor, Row, branch_on};
 
@@ -23,6 +23,17 @@ struct Need<'g, 'c> {
     branch: Option<DriverBranch>,
     /// The targets, and whether their driver is older.
     on: Vec<(&'c str, bool)>,
+}
+
+impl<'c> Need<'_, 'c> {
+    /// What it is sorted by, the oldest driver first: one of no known branch last, a branch before its versions.
+    fn age(&self) -> (bool, Option<DriverBranch>, Option<&'c DriverVersion>) {
+        let version = match &self.floor.driver {
+            DriverSpec::Exact(version) => Some(version),
+            DriverSpec::Branch(_) => None,
+        };
+        (self.branch.is_none(), self.branch, version)
+    }
 }
 
 /// The scale.
@@ -44,7 +55,10 @@ pub(super) fn write(grids: &Grids<'_>) -> Markup {
     html! {
         section #drivers aria-labelledby="drivers-title" {
             h2 #drivers-title { "Drivers" }
-            p { "Each line is a driver that a package needs: it runs from the mark on, to the right. Thin lines are the drivers of targets." }
+            p {
+                "Each line is a driver that a package needs, and which targets have it."
+                span.on-scale { " On the scale it runs from the mark on, to the right; thin lines are the drivers of targets." }
+            }
             div.scroll role="region" tabindex="0" aria-label="Drivers" {
                 table.drivers {
                     caption.sr { "Drivers that targets have and packages need" }
@@ -80,7 +94,7 @@ pub(super) fn write(grids: &Grids<'_>) -> Markup {
                     }
                     tbody {
                         tr { th.group scope="rowgroup" colspan="4" { "What packages need" } }
-                        @for need in below.iter().chain(met.iter().take(ROWS_MAX)) { (row(need, &branches, &have)) }
+                        @for need in below.iter().chain(met.iter().take(ROWS_MAX)) { (row(grids, need, &branches, &have)) }
                     }
                 }
             }
@@ -122,12 +136,19 @@ fn needs<'g, 'c>(grids: &'g Grids<'c>) -> Vec<Need<'g, 'c>> {
             });
             need.on.push((&row.target, row.driver_below.is_some()));
         }
-        needs.extend(of_line.into_values());
+        let mut of_line: Vec<Need<'g, 'c>> = of_line.into_values().collect();
+        of_line.sort_by_key(Need::age);
+        needs.extend(of_line);
     }
     needs
 }
 
-fn row(need: &Need<'_, '_>, branches: &[DriverBranch], have: &[Option<DriverBranch>]) -> Markup {
+fn row(
+    grids: &Grids<'_>,
+    need: &Need<'_, '_>,
+    branches: &[DriverBranch],
+    have: &[Option<DriverBranch>],
+) -> Markup {
     let names = |wanted: bool| {
         let on = need.on.iter().filter(|(_, below)| *below == wanted);
         let names: Vec<&str> = on.map(|(name, _)| *name).collect();
@@ -137,7 +158,7 @@ fn row(need: &Need<'_, '_>, branches: &[DriverBranch], have: &[Option<DriverBran
     let kind = if below.is_empty() { "needs" } else { "unmet" };
     html! {
         tr data-name=(need.line.name()) {
-            th scope="row" { (matrix::name(need.line)) }
+            th scope="row" { (matrix::name(grids, need.line)) }
             td.number { (need.floor.driver) }
             td { (mark(branches, need.branch, have, kind)) }
             td {

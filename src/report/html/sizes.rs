@@ -12,8 +12,10 @@ use super::grid::Grids;
 const FULL: u64 = 1000;
 
 /// What an input weighs.
-struct Input {
+struct Input<'c> {
     title: String,
+    /// Its file, where another input is called the same.
+    file: Option<&'c str>,
     own: Vec<Weight>,
     foreign: Vec<Weight>,
 }
@@ -27,18 +29,23 @@ pub(super) fn write(grids: &Grids<'_>) -> Markup {
         .artifacts
         .iter()
         .zip(judged)
-        .map(|(artifact, judged)| {
+        .enumerate()
+        .map(|(at, (artifact, judged))| {
             let of = |own| weights(&artifact.libraries, own, checked.policy, checked.tables);
             Input {
                 title: judged
                     .package
                     .as_ref()
                     .map_or_else(|| judged.input.clone(), ToString::to_string),
+                file: judged
+                    .package
+                    .as_ref()
+                    .and_then(|package| grids.told_apart(package, at)),
                 own: of(true),
                 foreign: of(false),
             }
         });
-    let mut inputs: Vec<Input> = inputs
+    let mut inputs: Vec<Input<'_>> = inputs
         .filter(|input| sum(&input.own, |_| true) > 0 || sum(&input.foreign, |_| true) > 0)
         .collect();
     if inputs.is_empty() {
@@ -61,7 +68,7 @@ fn sum(weights: &[Weight], wanted: impl Fn(&Weight) -> bool) -> u64 {
 }
 
 /// What is paid over all inputs, where no file is in two of them.
-fn total(artifacts: &[Artifact], inputs: &[Input]) -> String {
+fn total(artifacts: &[Artifact], inputs: &[Input<'_>]) -> String {
     let twice = artifacts.iter().enumerate().any(|(at, one)| {
         let mut before = artifacts.iter().take(at);
         before.any(|other| other.input == one.input)
@@ -91,7 +98,7 @@ fn total(artifacts: &[Artifact], inputs: &[Input]) -> String {
     }
 }
 
-fn chart(input: &Input, at: usize) -> Markup {
+fn chart(input: &Input<'_>, at: usize) -> Markup {
     let unused = sum(&input.own, |one| one.unused);
     let (own, foreign) = (sum(&input.own, |_| true), sum(&input.foreign, |_| true));
     let all = input.own.iter().chain(&input.foreign);
@@ -101,6 +108,7 @@ fn chart(input: &Input, at: usize) -> Markup {
         details.size open[at == 0] {
             summary {
                 span.name { (input.title) } " "
+                @if let Some(file) = input.file { span.file { (file) } " " }
                 span.small {
                     (megabytes(own)) " of its own"
                     @if unused > 0 { ", " b { (megabytes(unused)) " for no target" } }

@@ -1,6 +1,7 @@
 //! The parts of the page by themselves; the page is tested as a whole in `tests/it/cli_html.rs`.
 
 use super::{hash, trimmed};
+use crate::report::html::grid::file_name;
 use crate::report::html::words::prose;
 
 // FIPS 180-4: the SHA-256 of nothing and of `abc`, in base64.
@@ -30,4 +31,28 @@ fn what_stands_between_backticks_is_code_and_escaped() {
         "add <code>6.1</code> to <code>A&lt;B</code>"
     );
     assert_eq!(shown("one ` is no pair"), "one ` is no pair");
+}
+
+#[test]
+fn short_code_is_kept_on_one_line_where_it_could_be_broken() {
+    let shown = |text: &str| prose(text).into_string();
+    assert_eq!(
+        shown("or `-gencode arch=compute_61,code=sm_61`"),
+        "or <code class=\"short\">-gencode arch=compute_61,code=sm_61</code>"
+    );
+    let long = "-x".repeat(21);
+    assert_eq!(shown(&format!("`{long}`")), format!("<code>{long}</code>"));
+}
+
+#[test]
+fn the_file_name_is_what_follows_the_last_separator() {
+    for (input, name) in [
+        ("a-1-py3-none-any.whl", "a-1-py3-none-any.whl"),
+        ("/w/a.whl", "a.whl"),
+        ("C:\\w\\a.whl", "a.whl"),
+        ("dir/image/", "image"),
+        ("/", ""),
+    ] {
+        assert_eq!(file_name(input), name);
+    }
 }

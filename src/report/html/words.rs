@@ -108,6 +108,12 @@ pub(super) const fn state(state: State) -> (&'static str, &'static str) {
     }
 }
 
+/// Whether code is kept on one line, which could otherwise be broken after a space or a hyphen.
+fn is_short(code: &str) -> bool {
+    const SHORT: usize = 40;
+    code.contains([' ', '-']) && code.chars().count() <= SHORT
+}
+
 /// A sentence, with what stands between backticks as code.
 pub(super) fn prose(text: &str) -> Markup {
     let parts: Vec<&str> = text.split('`').collect();
@@ -117,7 +123,7 @@ pub(super) fn prose(text: &str) -> Markup {
     }
     html! {
         @for (at, part) in parts.into_iter().enumerate() {
-            @if at % 2 == 1 { code { (part) } } @else { (part) }
+            @if at % 2 == 0 { (part) } @else if is_short(part) { code.short { (part) } } @else { code { (part) } }
         }
     }
 }
