@@ -5,6 +5,9 @@
 # For the bash of every runner: 3.2 of macOS and that of Git for Windows. No input is ever evaluated, expanded by the
 # shell or printed where a workflow command could begin.
 set -euo pipefail
+# where `cd` may not look, and one stream, so that what others print stays between the commands around it
+unset CDPATH
+exec 2>&1
 
 # What runners cut summaries at.
 readonly summary_limit=1048576
@@ -23,6 +26,17 @@ escaped() {
   printf '%s' "$text"
 }
 
+# From here on nothing that is printed is a workflow command, until `speak` prints that word.
+word=
+hush() {
+  word=$(random_word)
+  printf '::stop-commands::%s\n' "$word"
+}
+speak() {
+  if [ -n "$word" ]; then printf '\n::%s::\n' "$word"; fi
+  word=
+}
+
 # An output of the step: name, value. Whatever the value holds, it stays one value.
 output() {
   local end
@@ -32,6 +46,7 @@ output() {
 
 # Ends where nothing could be judged: what is wrong, what to do.
 die() {
+  speak
   printf '::error title=smgate::%s\n' "$(escaped "$1
 next: $2")"
   exit 2
@@ -42,6 +57,7 @@ told=
 # shellcheck disable=SC2317 # the trap calls it
 finish() {
   local status=$?
+  speak
   if [ -z "$told" ]; then
     output verdict error
     output exit-code 2
@@ -136,9 +152,10 @@ fi
 
 # --- the program -------------------------------------------------------------------------------------------------
 
+hush
 action_path=${GITHUB_ACTION_PATH:-$(dirname "${BASH_SOURCE[0]}")}
-temp=${RUNNER_TEMP:-${TMPDIR:-/tmp}}/smgate-action
-mkdir -p "$temp"
+# of this step alone: what others left there is neither run nor read
+temp=$(mktemp -d "${RUNNER_TEMP:-${TMPDIR:-/tmp}}/smgate-action.XXXXXX")
 
 # Sets `target` and `ending`: what is built for this runner.
 find_target() {
@@ -178,20 +195,23 @@ find_repository() {
   fi
 }
 
-# Fetches URL $1 to file $2. Only a server on this machine may be asked without TLS.
+# Fetches URL $1 to file $2. Only a server on this machine may be asked without TLS, and none that it redirects to.
 fetch() {
-  local schemes='=https' status
-  case $1 in
-    http://127.0.0.1:* | http://localhost:*) schemes='=http,https' ;;
-    https://*) ;;
-    *) die "\`$1\` is no https address" "give an https address as \`download-url\`" ;;
-  esac
+  local schemes='=https' status rest shown=$1
+  rest=${1#*://}
+  # a login is not shown
+  case ${rest%%/*} in *@*) shown="${1%%://*}://***@${rest#*@}" ;; esac
+  if [[ $1 =~ ^http://(127\.0\.0\.1|localhost):[0-9]+/ ]]; then
+    schemes='=http,https'
+  elif [[ $1 != https://* ]]; then
+    die "\`$shown\` is no https address" "give an https address as \`download-url\`"
+  fi
   if ! command -v curl >/dev/null 2>&1; then
     die "there is no \`curl\` on this runner" "install it, or name an installed program with \`binary\`"
   fi
-  if ! status=$(curl --fail --silent --show-error --location --proto "$schemes" --proto-redir "$schemes" --retry 3 \
-    --connect-timeout 30 --max-time 900 --output "$2" --write-out '%{http_code}' -- "$1"); then
-    die "\`$1\` could not be fetched (HTTP status ${status:-none})" \
+  if ! status=$(curl --fail --silent --show-error --location --globoff --proto "$schemes" --proto-redir '=https' \
+    --retry 3 --connect-timeout 30 --max-time 900 --output "$2" --write-out '%{http_code}' -- "$1"); then
+    die "\`$shown\` could not be fetched (HTTP status ${status:-none})" \
       "give a \`version\` that is released, a mirror as \`download-url\`, \`version: source\` to build it, or \`binary\`"
   fi
 }
@@ -220,7 +240,7 @@ unzip_one() {
 
 # Installs a release, and sets `smgate`.
 install_release() {
-  local fresh releases sums archive name folder line program=smgate wanted='' found=0
+  local releases sums archive name folder line program=smgate wanted='' found=0
   find_target
   if [ -n "$download_url" ]; then
     releases=${download_url%/}
@@ -228,11 +248,10 @@ install_release() {
     find_repository
     releases=${GITHUB_SERVER_URL:-https://github.com}/$repository/releases
   fi
-  fresh=$(mktemp -d "$temp/fetch.XXXXXX")
-  sums=$fresh/SHA256SUMS
+  sums=$temp/SHA256SUMS
   if [ "$version" = latest ]; then
     fetch "$releases/latest/download/SHA256SUMS" "$sums"
-    version=$(sed -n "s/^[0-9a-f]\{64\} [ *]smgate-\(.*\)-$target\.$ending\$/\1/p" "$sums")
+    version=$(tr -d '\r' <"$sums" | sed -n "s/^[0-9a-f]\{64\} [ *]smgate-\(.*\)-$target\.$ending\$/\1/p")
     if [ -z "$version" ]; then
       die "the latest release has no build for this runner ($target)" "give another \`version\`, or \`version: source\`"
     fi
@@ -242,10 +261,8 @@ install_release() {
   archive=$folder.$ending
   case $ending in zip) program=smgate.exe ;; esac
   smgate=$temp/$folder/$program
-  if [ -f "$smgate" ]; then return; fi
-
   fetch "$releases/download/v$version/SHA256SUMS" "$sums"
-  fetch "$releases/download/v$version/$archive" "$fresh/$archive"
+  fetch "$releases/download/v$version/$archive" "$temp/$archive"
   while read -r line name || [ -n "$line" ]; do
     name=${name%$'\r'}
     if [ "${name#\*}" = "$archive" ]; then
@@ -256,7 +273,7 @@ install_release() {
   if [ "$found" != 1 ] || [[ ! $wanted =~ ^[0-9a-f]{64}$ ]]; then
     die "\`SHA256SUMS\` of $version does not say one hash of \`$archive\`" "do not use that download; report it"
   fi
-  sha256 "$fresh/$archive"
+  sha256 "$temp/$archive"
   if [ "$hash" != "$wanted" ]; then
     die "\`$archive\` has the SHA-256 $hash, and should have $wanted" \
       "do not use that download: run again, and report it if it stays so"
@@ -266,18 +283,17 @@ install_release() {
       die "there is no \`gh\` on this runner, which checks attestations" "install it, or leave out \`verify-attestation\`"
     fi
     find_repository
-    if ! GH_TOKEN=$token gh attestation verify "$fresh/$archive" --repo "$repository"; then
+    if ! GH_TOKEN=$token gh attestation verify "$temp/$archive" --repo "$repository"; then
       die "no attestation of $repository is about \`$archive\`" "do not use that download; report it"
     fi
   fi
-  mkdir "$fresh/$folder"
+  mkdir "$temp/$folder"
   case $ending in
-    zip) unzip_one "$fresh/$archive" "$folder/$program" "$fresh/$folder/$program" ;;
-    *) tar -xzf "$fresh/$archive" -C "$fresh" "$folder/$program" ;;
+    zip) unzip_one "$temp/$archive" "$folder/$program" "$smgate" ;;
+    *) tar -xzf "$temp/$archive" -C "$temp" "$folder/$program" ;;
   esac
-  chmod +x "$fresh/$folder/$program"
-  mv "$fresh/$folder" "$temp/$folder"
-  rm -rf "$fresh"
+  chmod +x "$smgate"
+  rm "$temp/$archive" "$sums"
 }
 
 require_version() {
@@ -299,7 +315,7 @@ install_source() {
   if [ -f "$smgate.exe" ]; then smgate=$smgate.exe; fi
 }
 
-cd "${GITHUB_WORKSPACE:-.}"
+cd -- "${GITHUB_WORKSPACE:-.}"
 if [ -n "$binary" ]; then
   if [ -n "$version" ]; then
     die "both \`binary\` and \`version\` are given" "leave out one"
@@ -335,6 +351,8 @@ fi
 # --- the run -----------------------------------------------------------------------------------------------------
 
 if [ -n "$working_directory" ]; then
+  # `-` too is a name
+  case $working_directory in -*) working_directory=./$working_directory ;; esac
   if [ ! -d "$working_directory" ]; then
     die "there is no directory \`$working_directory\` (\`working-directory\`)" "check it out, or correct its name"
   fi
@@ -361,36 +379,40 @@ command+=(${lines[@]+"${lines[@]}"})
 split_lines "${SMGATE_ACTION_INPUTS:-}"
 command+=(-- ${lines[@]+"${lines[@]}"})
 
-# nothing that is printed from here on is a workflow command, until that word comes
-word=$(random_word)
-printf '::stop-commands::%s\n' "$word"
 printf '%s\n\n' "$said"
 status=0
 # without what Git for Windows does to arguments that look like paths
-MSYS_NO_PATHCONV=1 "$smgate" "${command[@]}" </dev/null 2>&1 || status=$?
-printf '\n::%s::\n' "$word"
+MSYS_NO_PATHCONV=1 "$smgate" "${command[@]}" </dev/null || status=$?
+speak
 
-case $status in
-  0) verdict=pass ;;
-  1) verdict=fail ;;
-  3) verdict=incomplete ;;
-  *) verdict=error ;;
-esac
-
-# The number of a line of the head of the JSON report: no text in it can begin a line.
-count() {
-  sed -n "/^    \"$1\": /{s/^    \"$1\": \([0-9]*\),\{0,1\}\$/\1/p;q;}" "$reports/smgate.json"
+# The value of form $2 in the line of the JSON report that begins with $1: no text in it can begin a line.
+from_report() {
+  sed -n "/^$1/{s/^$1\($2\)\"\{0,1\},\{0,1\}\$/\1/p;q;}" "$reports/smgate.json"
 }
+
+# What the report says counts, where it says what the exit status says. Help, for one, ends with 0 and has no report.
+verdict=error
+if [ -f "$reports/smgate.json" ]; then verdict=$(from_report '  "verdict": "' '[a-z]*'); fi
+case $status/$verdict in
+  0/pass | 1/fail | 3/incomplete) exit_code=$status ;;
+  *)
+    verdict=error
+    exit_code=2
+    # nothing of it is handed on
+    rm -rf "$reports"
+    mkdir "$reports"
+    ;;
+esac
 
 # --- what it says ------------------------------------------------------------------------------------------------
 
 output verdict "$verdict"
-output exit-code "$status"
+output exit-code "$exit_code"
 told=yes
-if [ -f "$reports/smgate.json" ]; then
-  output errors "$(count denied)"
-  output warnings "$(count warnings)"
-  output problems "$(count problems)"
+if [ "$verdict" != error ]; then
+  output errors "$(from_report '    "denied": ' '[0-9]*')"
+  output warnings "$(from_report '    "warnings": ' '[0-9]*')"
+  output problems "$(from_report '    "problems": ' '[0-9]*')"
   output json-file "$reports/smgate.json"
 fi
 if [ -f "$reports/smgate.sarif" ]; then output sarif-file "$reports/smgate.sarif"; fi
@@ -411,8 +433,8 @@ if [ -n "$summary" ] && [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then
 fi
 if [ "$verdict" = error ]; then
   printf '::error title=smgate::nothing was judged (exit status %s); the log of the step says why\n' "$status"
-elif [ "$status" != 0 ] && [ "$fail_on" = never ]; then
+elif [ "$exit_code" != 0 ] && [ "$fail_on" = never ]; then
   printf '::notice title=smgate::the verdict is %s; the step passes because of "fail-on: never"\n' "$verdict"
-  status=0
+  exit_code=0
 fi
-exit "$status"
+exit "$exit_code"

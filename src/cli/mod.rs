@@ -16,14 +16,16 @@ mod progress;
 mod reach;
 
 use std::borrow::Cow;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use crate::Error;
 use crate::escape::visible;
 use crate::tables::Tables;
+use crate::{Error, ErrorKind};
 use args::{Args, Command};
 use output::{Output, stdout_width};
 
@@ -36,6 +38,10 @@ pub use network::registry_access;
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
+    if let Err(failure) = no_file_is_an_option(std::env::args_os().skip(1)) {
+        let _closed = failure.print(&Output::new(args::Colour::Auto));
+        return Exit::CannotJudge.into();
+    }
     let args = match Args::try_parse() {
         Ok(args) => args,
         Err(error) => {
@@ -60,6 +66,28 @@ pub fn main() -> ExitCode {
             Exit::CannotJudge.into()
         }
     }
+}
+
+/// Refuses an argument that reads as an option and is the name of something in the working directory. Hooks append the
+/// names of changed files to their own arguments: a file called `--policy=x/y.whl` would choose the policy. Behind `--`
+/// everything is a name.
+fn no_file_is_an_option(arguments: impl Iterator<Item = OsString>) -> Result<(), Failure> {
+    let is_option = |argument: &OsStr| {
+        let bytes = argument.as_encoded_bytes();
+        bytes.starts_with(b"-") && bytes.len() > 1
+    };
+    let file = arguments
+        .take_while(|argument| argument != "--")
+        .find(|argument| is_option(argument) && Path::new(argument).symlink_metadata().is_ok());
+    let Some(file) = file else { return Ok(()) };
+    let message = format!(
+        "the argument `{}` reads as an option, and is also the name of something in this directory",
+        file.to_string_lossy()
+    );
+    let error = Error::new(ErrorKind::Usage, message);
+    Err(error
+        .with_hint("put `--` before file names, or rename the file")
+        .into())
 }
 
 /// An error about the arguments that repeats none of them in a form that a terminal would obey: it is made again

@@ -13,6 +13,7 @@ mod download;
 mod log;
 mod run;
 mod runner;
+mod verdict;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

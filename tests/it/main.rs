@@ -29,6 +29,7 @@ mod cli_inventory;
 mod cli_kernels;
 #[cfg(feature = "registry")]
 mod cli_lock;
+mod cli_option_names;
 mod cli_output;
 mod cli_policy;
 mod cli_policy_parts;

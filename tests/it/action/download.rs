@@ -1,12 +1,13 @@
 //! How the script comes by the program: from a server on this machine, in place of a repository's releases.
 
 use std::io::Write as _;
+use std::path::{Path, PathBuf};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use super::root;
-use super::runner::Runner;
+use super::runner::{Runner, executable, stand_in};
 use crate::support::registry::digest;
 use crate::support::registry::stub::{Reply, Stub};
 use crate::support::servers::{Files, whole};
@@ -15,7 +16,7 @@ const TARGET: &str = "x86_64-unknown-linux-musl";
 
 /// The archive of a release, with a program that passes.
 fn archive(version: &str) -> Vec<u8> {
-    let program = format!("#!/usr/bin/env bash\necho 'smgate {version}'\n");
+    let program = format!("{}report pass\n", stand_in(version));
     let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
     for (name, content) in [("README.md", "read me"), ("smgate", program.as_str())] {
         let mut header = tar::Header::new_ustar();
@@ -81,19 +82,41 @@ fn the_release_of_the_commit_is_installed_and_put_on_the_path() {
         ended.log.contains(&format!("smgate {}", own())),
         "{ended:?}"
     );
-    let folder = format!("smgate-{}-{TARGET}", own());
-    let installed = runner.place.path().join("temp/smgate-action").join(folder);
-    assert_eq!(ended.path, format!("{}\n", installed.display()));
+    let installed = PathBuf::from(ended.path.trim_end());
+    assert!(installed.starts_with(runner.place.path().join("temp")));
     assert!(installed.join("smgate").is_file());
     assert!(
         !installed.join("README.md").exists(),
         "nothing else is unpacked"
     );
-    // a second step of the job has it
-    let asked = server.paths().len();
-    assert_eq!(asked, 2);
-    assert_eq!(runner.run().verdict(), (0, "pass", "0"));
-    assert_eq!(server.paths().len(), asked);
+}
+
+#[test]
+fn a_program_that_is_already_there_is_never_taken_for_the_release() {
+    let server = whole(release("/mirror", own(), &sum(own())));
+    let runner = runner(&server);
+    let planted = format!("{}echo planted; report pass\n", stand_in("planted"));
+    let folder = format!("temp/smgate-action/smgate-{}-{TARGET}/smgate", own());
+    executable(&runner.place.write(&folder, &planted));
+    let first = runner.run();
+    assert_eq!(first.verdict(), (0, "pass", "0"), "{first:?}");
+    // nor one that an earlier step of the job installed and a later one changed
+    let changed = Path::new(first.path.trim_end()).join("smgate");
+    executable(&runner.place.write(changed.to_str().unwrap(), &planted));
+    let second = runner.run();
+    assert_eq!(second.verdict(), (0, "pass", "0"), "{second:?}");
+    assert_ne!(first.path, second.path);
+    for ended in [&first, &second] {
+        assert!(!ended.log.contains("planted"), "{ended:?}");
+    }
+    assert_eq!(server.paths().len(), 4, "each step fetches and compares");
+    let unchecked = runner
+        .with("verify-attestation", "true")
+        .variable("GITHUB_ACTION_REPOSITORY", "acme/smgate")
+        .tool("gh", "exit 1");
+    unchecked
+        .run()
+        .refused("no attestation of acme/smgate is about");
 }
 
 #[test]
@@ -119,6 +142,67 @@ fn a_version_is_taken_with_or_without_v_and_latest_is_looked_up() {
         .variable("RUNNER_ARCH", "ARM64")
         .run();
     ended.refused("the latest release has no build for this runner (aarch64-unknown-linux-musl)");
+}
+
+#[test]
+fn checksums_with_line_ends_of_windows_are_read_alike() {
+    let sums = sum("1.2.3").replace('\n', "\r\n");
+    let mut files = release("/mirror", "1.2.3", &sums);
+    files.push((
+        "/mirror/latest/download/SHA256SUMS".to_owned(),
+        sums.into_bytes(),
+    ));
+    let server = whole(files);
+    for version in ["1.2.3", "latest"] {
+        let ended = runner(&server).with("version", version).run();
+        assert_eq!(ended.verdict(), (0, "pass", "0"), "{version}: {ended:?}");
+    }
+}
+
+#[test]
+fn brackets_in_an_address_are_no_pattern() {
+    let server = whole(Files::new());
+    let ended = Runner::bare()
+        .with("inputs", "a.whl")
+        .with("version", "1.2.3")
+        .with("download-url", &server.url("/{a,b}[1-9]"))
+        .run();
+    ended.refused("could not be fetched (HTTP status 404)");
+    let paths = server.paths();
+    let [path] = &paths[..] else {
+        panic!("one request: {paths:?}");
+    };
+    assert!(path.ends_with("/download/v1.2.3/SHA256SUMS"), "{path}");
+}
+
+#[test]
+fn what_tools_print_runs_no_workflow_command() {
+    const EVIL: &str = "printf '::add-path::/evil\\n::x::\\n ##[add-path]/evil\\n'; printf '\\r::add-path::/evil\\n' >&2";
+    let server = whole(release("/mirror", own(), &sum(own())));
+    let start = || {
+        runner(&server)
+            .with("verify-attestation", "true")
+            .variable("GITHUB_ACTION_REPOSITORY", "acme/smgate")
+    };
+    let ended = start().tool("gh", EVIL).run();
+    assert_eq!(ended.verdict(), (0, "pass", "0"), "{ended:?}");
+    assert_eq!(ended.commands(), Vec::<String>::new());
+    assert_eq!(ended.log.matches("::add-path::/evil").count(), 2);
+    // each ends with our one command
+    let failing = format!("{EVIL}; exit 1");
+    let gh = start().tool("gh", &failing).run();
+    gh.refused("no attestation of acme/smgate is about");
+    let curl = start().tool("curl", &failing).run();
+    curl.refused("could not be fetched");
+    let cargo = Runner::bare()
+        .with("inputs", "a")
+        .with("version", "source")
+        .tool("cargo", &failing)
+        .run();
+    cargo.refused("smgate could not be built here");
+    for ended in [gh, curl, cargo] {
+        assert!(ended.log.contains("\r::add-path::/evil"), "{ended:?}");
+    }
 }
 
 #[test]
@@ -191,10 +275,19 @@ fn versions_and_addresses_of_other_forms_are_refused_before_anything_is_fetched(
         "ftp://127.0.0.1:1/x",
         "-o/tmp/x",
         "http://127.0.0.1.evil.example:1",
+        "http://127.0.0.1:80@evil.example",
+        "http://localhost:80@evil.example/x",
+        "http://127.0.0.1:80\\@evil.example/x",
+        "http://127.0.0.1:@evil.example/x",
+        "http://127.0.0.1:80?@evil.example/x",
     ] {
         let ended = runner(&server).with("download-url", url).run();
         ended.refused("is no https address");
     }
+    let secret = "ftp://me:hunter2@mirror.example/x";
+    let ended = runner(&server).with("download-url", secret).run();
+    ended.refused("`ftp://***@mirror.example/x/");
+    assert!(!ended.log.contains("hunter2"), "{ended:?}");
     assert_eq!(server.paths(), Vec::<String>::new());
 }
 
@@ -293,11 +386,13 @@ fn source_builds_the_commit_of_the_action_with_its_lock_file() {
     let runner = runner.tool(
         "cargo",
         "printf '%s\\n' \"$PWD\" \"$@\" >\"$HOME.cargo\"; root=${!#}; mkdir -p \"$root/bin\"\n\
-         printf '#!/usr/bin/env bash\\necho built\\n' >\"$root/bin/smgate\"; chmod +x \"$root/bin/smgate\"",
+         printf '%s' \"$PROGRAM\" >\"$root/bin/smgate\"; chmod +x \"$root/bin/smgate\"",
     );
+    let program = format!("{}report pass\n", stand_in("built"));
+    let runner = runner.variable("PROGRAM", &program);
     let ended = runner.run();
     assert_eq!(ended.verdict(), (0, "pass", "0"), "{ended:?}");
-    assert!(ended.log.contains("built\n"), "{ended:?}");
+    assert!(ended.log.contains("smgate built\n"), "{ended:?}");
     let called = crate::support::text(&runner.place.path().join("home.cargo"));
     let words: Vec<&str> = called.lines().collect();
     assert_eq!(words[0], root().to_str().unwrap(), "not in the workspace");

@@ -1,10 +1,10 @@
 //! What the script hands to the program and makes of what it says.
 
 use super::log::obeyed;
-use super::runner::{Runner, executable};
+use super::runner::{Runner, executable, stand_in};
 use crate::support_cli::{library, simple};
 
-fn h100() -> Runner {
+pub(super) fn h100() -> Runner {
     let wheel = simple("ours", &[("sm_90", 1)]);
     let name = wheel.file_name();
     Runner::new()
@@ -14,13 +14,9 @@ fn h100() -> Runner {
         .with("driver", "R580")
 }
 
-/// A program that prints and writes what `shell` says, with `json`, `markdown` and `github` as files of the reports.
-fn instead(shell: &str) -> Runner {
-    let program = format!(
-        "#!/usr/bin/env bash\nif [ \"$1\" = --version ]; then echo 'smgate 9.9.9'; exit; fi\n\
-         for word; do case $word in --output=*=*)\n\
-         name=${{word#--output=}}; declare \"${{name%%=*}}=${{name#*=}}\" ;; esac; done\n{shell}\n"
-    );
+/// A program that does what `shell` says behind the beginning of a stand-in.
+pub(super) fn instead(shell: &str) -> Runner {
+    let program = format!("{}{shell}\n", stand_in("9.9.9"));
     let runner = Runner::new()
         .with("binary", "./program")
         .with("inputs", "a");
@@ -140,7 +136,9 @@ fn what_can_not_be_judged_fails_even_with_never() {
         }
     }
     let killed = instead("kill -9 $$").with("fail-on", "never").run();
-    assert_eq!(killed.verdict(), (137, "error", "137"), "{killed:?}");
+    assert_eq!(killed.verdict(), (2, "error", "2"), "{killed:?}");
+    let last = killed.commands().pop().unwrap();
+    assert!(last.contains("(exit status 137)"), "{last}");
 }
 
 #[test]
@@ -176,7 +174,7 @@ fn paths_with_blanks_and_patterns_name_several_inputs() {
 
 #[test]
 fn words_arrive_as_they_are_and_inputs_are_no_options() {
-    let ended = instead("printf '<%s>\\n' \"$@\" >words; export -p >environment; exit 0")
+    let ended = instead("printf '<%s>\\n' \"$@\" >words; export -p >environment; report pass")
         .with(
             "inputs",
             "--policy=mine\n$(touch pwned)\na b; touch pwned\n`touch pwned`\n*",
@@ -242,7 +240,7 @@ fn foreign_text_runs_no_workflow_command() {
         "printf '{evil}'; printf '{evil}' >&2\n\
          printf '{evil}::error file=a.lock,line=3,title=t::ours ##[add-path]\\n::warning::w\\n::notice title=n::n\\n::errors::x\\n' >\"$github\"\n\
          printf 'summary' >\"$markdown\"\n\
-         printf '{{\\n  \"counts\": {{\\n    \"denied\": 4,\\n    \"warnings\": 5,\\n    \"problems\": 6\\n  }}\\n}}\\n' >\"$json\"\nexit 1"
+         report fail\nexit 1"
     );
     let ended = instead(&shell).run();
     assert_eq!(ended.verdict(), (1, "fail", "1"), "{ended:?}");
@@ -352,8 +350,7 @@ fn values_that_mean_nothing_are_refused() {
 
 #[test]
 fn a_summary_that_is_too_long_is_left_out() {
-    let shell =
-        "head=0123456789abcdef; while [ $((++n)) -le 65537 ]; do echo ${head}; done >\"$markdown\"";
+    let shell = "head=0123456789abcdef; while [ $((++n)) -le 65537 ]; do echo ${head}; done >\"$markdown\"; report pass";
     let ended = instead(shell).run();
     assert_eq!(ended.verdict(), (0, "pass", "0"), "{}", ended.log);
     assert_eq!(ended.summary, "");
