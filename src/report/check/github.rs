@@ -47,7 +47,7 @@ pub(in crate::report) fn write(checked: Checked<'_>, out: &mut dyn Write) -> io:
     };
     let text = format!(
         "{}: {} ({}){left}",
-        verdict(evaluation.verdict),
+        verdict(checked),
         Tally::of(&evaluation.findings).words(),
         judged_by(evaluation)
     );

@@ -45,9 +45,10 @@ pub(super) fn groups(evaluation: &Evaluation) -> Vec<Group<'_>> {
     groups
 }
 
-/// The word for a verdict, as people read it.
-pub(super) const fn verdict(verdict: Verdict) -> &'static str {
-    match verdict {
+/// The word for the verdict, as people read it.
+pub(super) fn verdict(checked: Checked<'_>) -> &'static str {
+    match checked.evaluation.verdict {
+        _ if cannot_judge(checked).is_some() => "NOT JUDGED",
         Verdict::Pass => "PASS",
         Verdict::Incomplete => "INCOMPLETE",
         Verdict::Fail => "FAIL",

@@ -19,7 +19,9 @@ use crate::report::text::plural;
 use crate::rule::Level;
 use crate::verdict::{Evaluation, Finding, Verdict};
 
-use super::words::{evidence, groups, judged_by, ranked, subject_parts, verdict, waived};
+use super::words::{
+    cannot_judge, evidence, groups, judged_by, ranked, subject_parts, verdict, waived,
+};
 use short::Short;
 
 /// Bytes of a report; characters are fewer.
@@ -43,13 +45,20 @@ fn text(checked: Checked<'_>, bytes_max: usize) -> String {
         [only] => format!("{}: ", code_span(&short.name(&only.input))),
         _ => String::new(),
     };
+    let not_judged = cannot_judge(checked);
+    let symbol = match not_judged {
+        Some(_) => symbol(Verdict::Incomplete),
+        None => symbol(evaluation.verdict),
+    };
     let mut text = format!(
-        "## {} smgate: {}\n\n{only}{} ({})\n",
-        symbol(evaluation.verdict),
-        verdict(evaluation.verdict),
+        "## {symbol} smgate: {}\n\n{only}{} ({})\n",
+        verdict(checked),
         Tally::of(&evaluation.findings).words(),
         in_markdown(&short.name(&judged_by(evaluation))),
     );
+    if let Some(why) = not_judged {
+        add(&mut text, format_args!("\n**{why}**\n"));
+    }
     let targets = checked.policy.targets.iter();
     let targets: Vec<&str> = targets.map(|target| target.name.as_str()).collect();
     table::write(
