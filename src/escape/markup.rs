@@ -71,7 +71,8 @@ fn inert(text: &str, escaped: impl Fn(char) -> String) -> String {
     for (at, c) in text.char_indices() {
         let (before, rest) = text.split_at(at);
         let next = rest.chars().nth(1);
-        if c == '.' && before.to_ascii_lowercase().ends_with("www") {
+        let last = before.as_bytes().last_chunk::<3>();
+        if c == '.' && last.is_some_and(|last| last.eq_ignore_ascii_case(b"www")) {
             shown.push_str(APART);
         }
         shown.push_str(&escaped(c));
@@ -147,6 +148,14 @@ mod tests {
         assert_eq!(in_markdown("     1. a"), "1\\. a");
         assert_eq!(in_markdown("12. a-b"), "12\\. a-b");
         assert_eq!(in_markdown("12 of 13.4"), "12 of 13.4");
+    }
+
+    // With work for each character that grows with what is before it, this would not end.
+    #[test]
+    fn the_work_for_a_long_name_grows_with_its_length_only() {
+        let dots = ".".repeat(2_000_000);
+        assert_eq!(in_markdown(&dots), dots);
+        assert_eq!(summary_line(&dots), dots);
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! The reports of `check` for machines and code hosts: one evaluation with everything in it, in every form.
 
+mod failing;
+mod keys;
 mod nasty;
 mod rendered;
+mod room;
 mod sarif;
 
 use std::collections::{BTreeMap, BTreeSet};

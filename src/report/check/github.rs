@@ -10,11 +10,10 @@ use crate::report::Checked;
 use crate::report::counts::Tally;
 use crate::report::group::{Group, name};
 use crate::report::text::plural;
-use crate::rule::Level;
-use crate::verdict::{Evaluation, Verdict};
+use crate::verdict::Evaluation;
 
 use super::place::Places;
-use super::words::{evidence, groups, judged_by, subject, verdict};
+use super::words::{cannot_judge, evidence, groups, has_effect, judged_by, subject, verdict};
 
 /// The annotations of a kind that a step gets.
 const ANNOTATIONS_MAX: usize = 10;
@@ -23,11 +22,12 @@ const ANNOTATIONS_MAX: usize = 10;
 pub(in crate::report) fn write(checked: Checked<'_>, out: &mut dyn Write) -> io::Result<()> {
     let evaluation = checked.evaluation;
     let places = Places::new(checked);
-    let is_error =
-        |level: Level| Verdict::of_level(level, evaluation.fail_on_warn) != Verdict::Pass;
     let groups = groups(evaluation).into_iter();
     let (errors, warnings): (Vec<Group<'_>>, Vec<Group<'_>>) =
-        groups.partition(|group| is_error(group.first.level));
+        groups.partition(|group| has_effect(group.first, evaluation));
+    if let Some(why) = cannot_judge(checked) {
+        writeln!(out, "::error title=smgate::{}", in_command(why))?;
+    }
     let mut left = Vec::new();
     for (command, noun, groups) in [("error", "error", errors), ("warning", "warning", warnings)] {
         for group in groups.iter().take(ANNOTATIONS_MAX) {
@@ -47,7 +47,7 @@ pub(in crate::report) fn write(checked: Checked<'_>, out: &mut dyn Write) -> io:
     };
     let text = format!(
         "{}: {} ({}){left}",
-        verdict(evaluation.verdict),
+        verdict(checked),
         Tally::of(&evaluation.findings).words(),
         judged_by(evaluation)
     );

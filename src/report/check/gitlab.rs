@@ -12,9 +12,9 @@ use crate::report::Checked;
 use crate::rule::{Code, Level};
 use crate::verdict::{Evaluation, Finding};
 
-use super::key::keys;
+use super::key::{keys, of_run};
 use super::place::{FilePlace, Places};
-use super::words::{evidence, ranked, subject, waived};
+use super::words::{cannot_judge, evidence, has_effect, ranked, subject, waived};
 
 #[derive(Debug, Serialize)]
 struct Issue {
@@ -40,7 +40,7 @@ struct Lines {
 pub(in crate::report) fn write(checked: Checked<'_>, out: &mut dyn Write) -> io::Result<()> {
     let evaluation = checked.evaluation;
     let places = Places::new(checked);
-    let keys = keys(evaluation);
+    let keys = keys(checked);
     let findings = ranked(evaluation).into_iter();
     let findings = findings.filter(|(_, finding)| finding.level > Level::Allow);
     let issues = findings.map(|(index, finding)| {
@@ -49,19 +49,28 @@ pub(in crate::report) fn write(checked: Checked<'_>, out: &mut dyn Write) -> io:
             description: description(finding, evaluation),
             check_name: finding.code.id(),
             fingerprint: keys.get(index).cloned().unwrap_or_default(),
-            severity: severity(finding),
-            location: location(place, finding, evaluation),
+            severity: severity(finding, evaluation),
+            location: location(place, || {
+                subject(finding, evaluation).unwrap_or_else(|| evaluation.policy.clone())
+            }),
         }
     });
-    let issues: Vec<Issue> = issues.collect();
+    let nothing = cannot_judge(checked).map(|why| Issue {
+        description: why.to_owned(),
+        check_name: Code::Unreadable.id(),
+        fingerprint: of_run("nothing could be read"),
+        severity: CRITICAL,
+        location: location(places.of_some_input(None), || evaluation.policy.clone()),
+    });
+    let issues: Vec<Issue> = nothing.into_iter().chain(issues).collect();
     let json = serde_json::to_string_pretty(&issues).map_err(io::Error::other)?;
     writeln!(out, "{}", in_json(json))
 }
 
 /// What is shown in place of a path where there is none is what was checked.
-fn location(place: Option<FilePlace>, finding: &Finding, evaluation: &Evaluation) -> Location {
+fn location(place: Option<FilePlace>, checked: impl FnOnce() -> String) -> Location {
     let place = place.unwrap_or_else(|| FilePlace {
-        path: subject(finding, evaluation).unwrap_or_else(|| evaluation.policy.clone()),
+        path: checked(),
         line: None,
     });
     Location {
@@ -72,12 +81,16 @@ fn location(place: Option<FilePlace>, finding: &Finding, evaluation: &Evaluation
     }
 }
 
-fn severity(finding: &Finding) -> &'static str {
-    match (finding.counts(), finding.level) {
-        (false, _) | (true, Level::Allow) => "info",
-        (true, Level::Warn) => "minor",
-        (true, Level::Incomplete) => "major",
-        (true, Level::Deny) => "critical",
+/// The severity of what fails.
+const CRITICAL: &str = "critical";
+
+fn severity(finding: &Finding, evaluation: &Evaluation) -> &'static str {
+    match finding.level {
+        _ if !finding.counts() => "info",
+        Level::Incomplete => "major",
+        _ if has_effect(finding, evaluation) => CRITICAL,
+        Level::Warn | Level::Deny => "minor",
+        Level::Allow => "info",
     }
 }
 

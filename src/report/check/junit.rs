@@ -12,7 +12,7 @@ use crate::report::Checked;
 use crate::rule::Level;
 use crate::verdict::{Evaluation, Finding, Judged, Row, RowIndex, Verdict};
 
-use super::words::{judged_by, lines, subject};
+use super::words::{cannot_judge, has_effect, judged_by, lines, subject};
 
 /// Findings of a case.
 type Findings<'e> = Vec<&'e Finding>;
@@ -68,6 +68,14 @@ pub(in crate::report) fn write(checked: Checked<'_>, out: &mut dyn Write) -> io:
             let name = format!("{}{}", finding.code, place.unwrap_or_default());
             suite.add_test_case(case(&name, "policy", verdict, findings, evaluation));
         }
+        report.add_test_suite(suite);
+    }
+    if let Some(why) = cannot_judge(checked) {
+        let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+        status.set_type("unreadable");
+        status.set_message(why);
+        let mut suite = TestSuite::new("smgate");
+        suite.add_test_case(TestCase::new("all inputs", status));
         report.add_test_suite(suite);
     }
     let text = report.to_string().map_err(io::Error::other)?;
@@ -131,10 +139,7 @@ fn case(
     findings: &[&Finding],
     evaluation: &Evaluation,
 ) -> TestCase {
-    let fails = |finding: &&Finding| {
-        finding.counts()
-            && Verdict::of_level(finding.level, evaluation.fail_on_warn) != Verdict::Pass
-    };
+    let fails = |finding: &&Finding| has_effect(finding, evaluation);
     let (mut failing, other): (Findings<'_>, Findings<'_>) =
         findings.iter().copied().partition(fails);
     failing.sort_by_key(|finding| std::cmp::Reverse(finding.level));

@@ -1,13 +1,14 @@
 //! Where a finding is shown: a line of a lock file or a policy, or a file that was checked.
 //!
 //! What is in an image or at an address is in no file of a repository; then it is the line of the target in the
-//! policy. Nothing is looked for in the file system, and no path is made up.
+//! policy. Where no file says the policy it is the archive or the layout of the image, if that is here, and of what is
+//! about no input the first file: a code host refuses results without a place. No path is made up.
 
 use std::collections::BTreeMap;
-use std::path::MAIN_SEPARATOR;
+use std::path::{MAIN_SEPARATOR, Path};
 
 use crate::escape::in_uri_path;
-use crate::inventory::{ArtifactKind, PickedFile};
+use crate::inventory::{Artifact, ArtifactKind, PickedFile};
 use crate::policy::Place;
 use crate::problem::Problem;
 use crate::report::Checked;
@@ -56,7 +57,8 @@ impl<'c> Places<'c> {
             places.extend(found.filter(|place| !places.contains(place)));
         }
         if places.is_empty() {
-            places.extend(self.of_the_policy());
+            let place = self.of_the_policy();
+            places.extend(place.or_else(|| self.of_some_input(finding.artifact)));
         }
         places
     }
@@ -66,6 +68,23 @@ impl<'c> Places<'c> {
         let inner = problem.at.path();
         self.of_input(index, inner.as_deref())
             .or_else(|| self.of_the_policy())
+            .or_else(|| self.of_some_input(Some(index)))
+    }
+
+    /// The file of the artifact at `index`, of an image too; of the first one that has one where there is no index.
+    pub(super) fn of_some_input(&self, index: Option<usize>) -> Option<FilePlace> {
+        let artifacts = &self.checked.inventory.artifacts;
+        let of_image = |artifact: &Artifact| {
+            let is_image = artifact.image.is_some() || artifact.kind == ArtifactKind::Image;
+            let path = path_of_image(&artifact.input).filter(|_| is_image)?;
+            Some(FilePlace {
+                path: slashes(path),
+                line: None,
+            })
+        };
+        let wanted = artifacts.iter().enumerate();
+        let mut wanted = wanted.filter(|(at, _)| index.is_none_or(|index| index == *at));
+        wanted.find_map(|(at, artifact)| self.of_input(at, None).or_else(|| of_image(artifact)))
     }
 
     /// The file of an artifact, or of what is at `inner` in it; of a lock file the line of the entry with that file.
@@ -105,6 +124,16 @@ fn of_policy(place: &Place) -> Option<FilePlace> {
     })
 }
 
+/// The path of an image, which a name of one of several images may follow; none where there is none here, as of an
+/// image of a registry, of a daemon or from standard input.
+fn path_of_image(input: &str) -> Option<&str> {
+    let ends = input.match_indices([':', '@']).map(|(at, _)| at);
+    let paths = [input.len()].into_iter().chain(ends);
+    let mut paths = paths.filter_map(|end| input.get(..end));
+    // standard input is of this name
+    paths.find(|path| *path != "-" && Path::new(path).exists())
+}
+
 /// Whether a path begins at a drive or a share of Windows.
 fn is_of_windows(path: &str) -> bool {
     let drive =
@@ -116,6 +145,9 @@ fn is_of_windows(path: &str) -> bool {
 fn slashes(path: &str) -> String {
     let path = if MAIN_SEPARATOR == '\\' || is_of_windows(path) {
         path.replace('\\', "/")
+    } else if path.starts_with("//") {
+        // two say a host of Windows, and nothing elsewhere
+        format!("/{}", path.trim_start_matches('/'))
     } else {
         path.to_owned()
     };
@@ -183,6 +215,14 @@ mod tests {
         assert_eq!(uri("C:\\ci\\a b.whl"), "file:///C:/ci/a%20b.whl");
         assert_eq!(uri("c:/ci/a.whl"), "file:///c:/ci/a.whl");
         assert_eq!(uri("\\\\nas\\share\\a.whl"), "file://nas/share/a.whl");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn slashes_at_the_beginning_name_no_host_where_they_name_none() {
+        assert_eq!(uri("//tmp/x.whl"), "file:///tmp/x.whl");
+        assert_eq!(uri("///tmp/x.whl"), "file:///tmp/x.whl");
+        assert_eq!(uri("//"), "file:///");
     }
 
     #[cfg(unix)]

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use crate::report::Checked;
 use crate::report::group::{Group, gather};
 use crate::report::human::layer_line;
 use crate::rule::{Code, Level};
@@ -12,6 +13,21 @@ pub(super) fn ranked(evaluation: &Evaluation) -> Vec<(usize, &Finding)> {
     let mut findings: Vec<(usize, &Finding)> = evaluation.findings.iter().enumerate().collect();
     findings.sort_by_key(|(_, finding)| Reverse((finding.counts(), finding.level)));
     findings
+}
+
+/// Whether a finding changes the verdict: under `--fail-on warn` a warning does.
+pub(super) fn has_effect(finding: &Finding, evaluation: &Evaluation) -> bool {
+    finding.counts() && Verdict::of_level(finding.level, evaluation.fail_on_warn) != Verdict::Pass
+}
+
+/// What is to be said where nothing could be read and so nothing judged, and no finding says so as an error.
+pub(super) fn cannot_judge(checked: Checked<'_>) -> Option<&'static str> {
+    let evaluation = checked.evaluation;
+    let mut findings = evaluation.findings.iter();
+    let is_said = findings.any(|finding| has_effect(finding, evaluation));
+    (checked.inventory.is_unread() && !is_said).then_some(
+        "nothing could be read, so nothing could be judged, whatever the policy accepts; next: look at what was given",
+    )
 }
 
 /// The findings that have an effect or a warning, those of an artifact that say the same gathered; those first that weigh
@@ -29,9 +45,10 @@ pub(super) fn groups(evaluation: &Evaluation) -> Vec<Group<'_>> {
     groups
 }
 
-/// The word for a verdict, as people read it.
-pub(super) const fn verdict(verdict: Verdict) -> &'static str {
-    match verdict {
+/// The word for the verdict, as people read it.
+pub(super) fn verdict(checked: Checked<'_>) -> &'static str {
+    match checked.evaluation.verdict {
+        _ if cannot_judge(checked).is_some() => "NOT JUDGED",
         Verdict::Pass => "PASS",
         Verdict::Incomplete => "INCOMPLETE",
         Verdict::Fail => "FAIL",
@@ -49,6 +66,12 @@ pub(super) fn judged_by(evaluation: &Evaluation) -> String {
 
 /// What a finding is about: `torch 2.9.1 › torch/lib/a.so`; the input where that is no package; nothing of the policy.
 pub(super) fn subject(finding: &Finding, evaluation: &Evaluation) -> Option<String> {
+    let parts = subject_parts(finding, evaluation);
+    (!parts.is_empty()).then(|| parts.join(" › "))
+}
+
+/// The same in its parts.
+pub(super) fn subject_parts(finding: &Finding, evaluation: &Evaluation) -> Vec<String> {
     let artifact = finding
         .artifact
         .and_then(|index| evaluation.artifacts.get(index));
@@ -56,8 +79,7 @@ pub(super) fn subject(finding: &Finding, evaluation: &Evaluation) -> Option<Stri
         Some(package) => Some(package.to_string()),
         None => artifact.map(|artifact| artifact.input.clone()),
     };
-    let parts: Vec<String> = of.into_iter().chain(finding.library.clone()).collect();
-    (!parts.is_empty()).then(|| parts.join(" › "))
+    of.into_iter().chain(finding.library.clone()).collect()
 }
 
 /// The evidence of a finding, and the layer that brought what it is about.

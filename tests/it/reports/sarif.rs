@@ -192,14 +192,31 @@ fn files_have_their_digests() {
 }
 
 #[test]
-fn without_a_policy_an_image_has_no_place_and_no_path_is_made_up() {
+fn without_a_policy_an_image_is_at_its_layout_and_no_path_is_made_up() {
     let place = golden();
-    let run = check(&place, "sarif", &["oci-dir:multi"], &["--target", "T4"]);
+    for input in ["oci-dir:multi", "multi", "oci-dir:multi:1.0"] {
+        let run = check(&place, "sarif", &[input], &["--target", "T4"]);
+        let log = log(&run.stdout);
+        for result in results(&log) {
+            let location = &result["locations"][0];
+            let at = &location["physicalLocation"]["artifactLocation"]["uri"];
+            assert_eq!(at, "multi", "{input}: {location}");
+            assert!(location["logicalLocations"][0]["name"].is_string());
+        }
+        assert!(!results(&log).is_empty());
+    }
+    // of a saved one, whose layout is elsewhere
+    let saved = place.run(&["inspect", "--format", "json", "oci-dir:multi"]);
+    let elsewhere = Place::new();
+    elsewhere.write("saved.json", &saved.stdout);
+    let inputs = ["--inventory", "saved.json"];
+    let run = check(&elsewhere, "sarif", &inputs, &["--target", "T4"]);
     let log = log(&run.stdout);
     for result in results(&log) {
-        let location = &result["locations"][0];
-        assert!(location["physicalLocation"].is_null(), "{location}");
-        assert!(location["logicalLocations"][0]["name"].is_string());
+        assert!(
+            result["locations"][0]["physicalLocation"].is_null(),
+            "{result}"
+        );
     }
     assert!(!results(&log).is_empty());
 }

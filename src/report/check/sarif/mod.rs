@@ -20,7 +20,7 @@ use crate::verdict::{Evaluation, Finding, Verdict};
 
 use super::key::keys;
 use super::place::{FilePlace, Places};
-use super::words::{judged_by, lines, ranked, subject, waived};
+use super::words::{has_effect, judged_by, lines, ranked, subject, waived};
 use model::{
     Artifact, ArtifactLocation, Base, Descriptor, Driver, Invocation, Location, Log,
     LogicalLocation, Message, Notification, PhysicalLocation, Region, ResultProperties, Run,
@@ -50,7 +50,7 @@ fn run(checked: Checked<'_>, results_max: usize) -> Run {
     let evaluation = checked.evaluation;
     let places = Places::new(checked);
     let codes = rules::occurring(evaluation);
-    let keys = keys(evaluation);
+    let keys = keys(checked);
     let ranked = ranked(evaluation);
     let (taken, left) = ranked.split_at(ranked.len().min(results_max));
     let results = taken.iter().map(|(index, finding)| {
@@ -59,7 +59,8 @@ fn run(checked: Checked<'_>, results_max: usize) -> Run {
     });
     let mut notifications = problems(evaluation, &places);
     // what the policy accepts, or cannot accept
-    let unread = evaluation.verdict == Verdict::Incomplete
+    let unread = checked.inventory.is_unread()
+        || evaluation.verdict == Verdict::Incomplete
         || evaluation
             .findings
             .iter()
@@ -202,10 +203,10 @@ fn result(
         said => vec![said.join(" ")],
     };
     said.extend(lines(finding));
-    let level = if finding.counts() {
-        rules::level(finding.level)
-    } else {
-        "note"
+    let level = match finding.level {
+        _ if has_effect(finding, evaluation) => rules::ERROR,
+        level if finding.counts() => rules::level(level),
+        _ => "note",
     };
     let rule = codes.iter().position(|code| *code == finding.code);
     RunResult {

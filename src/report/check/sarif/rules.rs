@@ -33,10 +33,13 @@ pub(super) fn rule(code: Code) -> Rule {
     }
 }
 
+/// The level of what stops the gate.
+pub(super) const ERROR: &str = "error";
+
 /// The level that a code host shows. What could not be read stops the gate as what is denied does.
 pub(super) const fn level(level: Level) -> &'static str {
     match level {
-        Level::Deny | Level::Incomplete => "error",
+        Level::Deny | Level::Incomplete => ERROR,
         Level::Warn => "warning",
         Level::Allow => "note",
     }
