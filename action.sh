@@ -197,10 +197,11 @@ find_repository() {
 
 # Fetches URL $1 to file $2. Only a server on this machine may be asked without TLS, and none that it redirects to.
 fetch() {
-  local schemes='=https' status rest shown=$1
+  local schemes='=https' status rest host shown=$1
   rest=${1#*://}
+  host=${rest%%/*}
   # a login is not shown
-  case ${rest%%/*} in *@*) shown="${1%%://*}://***@${rest#*@}" ;; esac
+  case $host in *@*) shown="${1%%://*}://***@${host##*@}${rest#"$host"}" ;; esac
   if [[ $1 =~ ^http://(127\.0\.0\.1|localhost):[0-9]+/ ]]; then
     schemes='=http,https'
   elif [[ $1 != https://* ]]; then

@@ -284,9 +284,9 @@ fn versions_and_addresses_of_other_forms_are_refused_before_anything_is_fetched(
         let ended = runner(&server).with("download-url", url).run();
         ended.refused("is no https address");
     }
-    let secret = "ftp://me:hunter2@mirror.example/x";
+    let secret = "ftp://me:p@hunter2@mirror.example/x@y";
     let ended = runner(&server).with("download-url", secret).run();
-    ended.refused("`ftp://***@mirror.example/x/");
+    ended.refused("`ftp://***@mirror.example/x@y/");
     assert!(!ended.log.contains("hunter2"), "{ended:?}");
     assert_eq!(server.paths(), Vec::<String>::new());
 }
