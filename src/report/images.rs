@@ -37,7 +37,9 @@ pub(super) fn images(classes: &[&FatbinClass]) -> String {
         }
         part.push_str(&names.join(", "));
         if !remarks.is_empty() {
-            part.push_str(&format!(" ({})", remarks.join(", ")));
+            part.push_str(" (");
+            part.push_str(&remarks.join(", "));
+            part.push(')');
         }
         part
     });
