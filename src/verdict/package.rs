@@ -3,6 +3,8 @@
 //! "Any uncovered fatbin fails" would deny every large package on every GPU, and the union of
 //! architectures would pass broken ones; the rules here were tried on real wheels, which they name.
 
+use std::cell::OnceCell;
+
 use crate::compat::Driver;
 use crate::cuda::{ComputeCapability, Suffix};
 use crate::device::{HostFormat, ImageKind};
@@ -138,6 +140,8 @@ pub(super) fn judge<'l>(
         .or_else(|| largest(&judged))
         .and_then(|index| judged.get(index))
         .and_then(|one| no_forward_ptx(one, free));
+    let most = OnceCell::new();
+    let carriers_are_most = || *most.get_or_init(|| carriers_are_most(&judged));
     for (index, one) in judged.iter().enumerate() {
         let share = one.thresholds.main_library;
         let is_main = main == Some(index);
@@ -152,7 +156,7 @@ pub(super) fn judge<'l>(
             why,
         ));
         let found = match one.coverage.extent() {
-            Extent::None => lacking(package, one, would_do, &judged, subject, tables),
+            Extent::None => lacking(package, one, would_do, &judged, &carriers_are_most, subject),
             Extent::Partial | Extent::Full if !would_do(&one.coverage) => {
                 let code = one.blocked_by(would_do);
                 words::main_lacks(subject, code, one.library, &one.figures)
@@ -229,8 +233,8 @@ fn lacking(
     one: &Judged<'_>,
     would_do: impl Fn(&Coverage) -> bool,
     all: &[Judged<'_>],
+    carriers_are_most: &dyn Fn() -> bool,
     subject: Subject<'_>,
-    tables: &Tables,
 ) -> Finding {
     let code = one.blocked_by(would_do);
     if code != Code::NoKernelImage {
@@ -241,14 +245,16 @@ fn lacking(
             .filter(|other| !std::ptr::eq(other.library, one.library))
     };
     // the row says that the package does without it there; another library that lacks the GPU denies by itself
-    if let Some(row) = role(package, one.library, tables).filter(|row| row.role.is_optional()) {
+    if let Some(row) =
+        role(package, one.library, subject.tables).filter(|row| row.role.is_optional())
+    {
         return words::known_side_library(subject, one.library, &one.figures, &row.why);
     }
     if others().any(|other| other.coverage.carries_others()) {
         if is_specific_elsewhere(one) {
             return words::side_library(subject, Code::ArchSpecificOnly, one.library, &one.figures);
         }
-        if is_for_newer(one, subject) && carriers_are_most(all) {
+        if is_for_newer(one, subject) && carriers_are_most() {
             return words::side_library(
                 subject,
                 Code::LibraryForNewerGpus,

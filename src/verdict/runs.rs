@@ -2,6 +2,8 @@
 //!
 //! It says what the GPU gets of the code; whether that is enough is the verdict of the row.
 
+use std::collections::BTreeSet;
+
 use crate::cuda::ComputeCapability;
 use crate::device::FatbinClass;
 use crate::inventory::{Artifact, Library};
@@ -131,23 +133,22 @@ impl LibraryOnGpu {
 impl OnGpu {
     /// A package with these libraries, of which `findings` are said on this GPU.
     pub(super) fn new(gpu: &TargetGpu, libraries: Vec<LibraryOnGpu>, findings: &[Finding]) -> Self {
-        let about = |finding: &Finding, one: &LibraryOnGpu| {
-            finding.library.as_deref() == Some(one.library.as_str())
-        };
-        let is_side = |one: &LibraryOnGpu| {
-            findings.iter().any(|finding| {
-                let code = finding.code;
-                about(finding, one)
-                    && matches!(code, Code::ArchSpecificOnly | Code::LibraryForNewerGpus)
-            })
-        };
+        let sides = findings.iter().filter(|finding| {
+            let code = finding.code;
+            matches!(code, Code::ArchSpecificOnly | Code::LibraryForNewerGpus)
+        });
+        let sides: BTreeSet<&str> = sides
+            .filter_map(|finding| finding.library.as_deref())
+            .collect();
         let of_libraries = libraries.iter().map(|one| match one.runs {
-            Runs::None if is_side(one) => Runs::Partial,
+            Runs::None if sides.contains(one.library.as_str()) => Runs::Partial,
             runs => runs,
         });
+        let paths: BTreeSet<&str> = libraries.iter().map(|one| one.library.as_str()).collect();
         // of the library that would be loaded and is not there
         let is_absent = |finding: &&Finding| {
-            finding.code == Code::NoKernelImage && !libraries.iter().any(|one| about(finding, one))
+            let of_one = finding.library.as_deref();
+            finding.code == Code::NoKernelImage && !of_one.is_some_and(|one| paths.contains(one))
         };
         let absent = findings.iter().find(is_absent).map(|_| Runs::None);
         let runs = of_libraries.chain(absent).max();
