@@ -87,9 +87,14 @@ fn few_targets_with_names_too_long_for_columns_are_counted_too() {
 #[test]
 fn the_name_of_the_input_and_many_long_names_keep_the_limit() {
     let place = Place::new();
-    let many = (1..=200_usize).fold(wheel("wide", "1.0"), |wheel, index| {
-        let name = format!("wide/{}{index}.so", "\u{1b}'|`".repeat(400));
-        wheel.member(&name, library(&[("sm_80", index)]))
+    // each with code for other GPUs, so that none is a copy of another
+    let codes = [60, 61, 70, 72, 75, 80, 86, 89].map(|target| format!("sm_{target}"));
+    let many = (1..=200_usize).fold(wheel("wide", "1.0"), |wheel, mask| {
+        let code = codes.iter().enumerate();
+        let code = code.filter(|(bit, _)| mask >> bit & 1 == 1);
+        let code: Vec<&str> = code.map(|(_, target)| target.as_str()).collect();
+        let name = format!("wide/{}{mask}.so", "\u{1b}'|`".repeat(400));
+        wheel.member(&name, library(&[(&code.join(" "), 1)]))
     });
     let input = many.write(&place);
     place.write("smgate.yaml", targets(30, &"'".repeat(100)));

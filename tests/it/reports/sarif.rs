@@ -8,6 +8,7 @@ use super::rendered::schemas;
 use super::{INPUTS, check, everything, golden, report};
 use crate::schema::assert_of_draft_7;
 use crate::support::text;
+use crate::support_cli::Place;
 
 fn assert_valid(log: &Value) {
     let schema = text(&schemas().join("sarif-schema-2.1.0.json"));
