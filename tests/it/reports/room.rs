@@ -78,7 +78,7 @@ fn few_targets_with_names_too_long_for_columns_are_counted_too() {
     place.write("smgate.yaml", targets(30, ""));
     let text = check(&place, "markdown", &[&input], &[]).stdout;
     assert!(text.contains("| `t0000` | `t0001` |"), "{text}");
-    place.write("smgate.yaml", targets(30, &"|".repeat(190)));
+    place.write("smgate.yaml", targets(30, &"|".repeat(70)));
     let text = check(&place, "markdown", &[&input], &[]).stdout;
     assert!(text.contains("| `many 1.0` | 10 | 0 | 20 |"), "{text}");
     assert!(text.len() <= BYTES_MAX, "{}", text.len());
@@ -97,7 +97,7 @@ fn the_name_of_the_input_and_many_long_names_keep_the_limit() {
         wheel.member(&name, library(&[(&code.join(" "), 1)]))
     });
     let input = many.write(&place);
-    place.write("smgate.yaml", targets(30, &"'".repeat(100)));
+    place.write("smgate.yaml", targets(30, &"'".repeat(70)));
     let text = check(&place, "markdown", &[&input], &[]).stdout;
     assert!(text.len() <= BYTES_MAX, "{}", text.len());
     assert!(text.contains("Not shown, as there is no room: "), "{text}");
