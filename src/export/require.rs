@@ -80,9 +80,10 @@ impl RequireCuda {
             .collect();
         let nowhere = needs.os == Os::Linux && needs.runs_nowhere() && !needs.is_incomplete();
         Self {
-            value: match terms.is_empty() {
-                false => Some(terms.join(" ")),
-                true => nowhere.then(|| NOWHERE.to_owned()),
+            value: if terms.is_empty() {
+                nowhere.then(|| NOWHERE.to_owned())
+            } else {
+                Some(terms.join(" "))
             },
             parts,
         }

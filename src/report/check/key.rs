@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::inventory::{Artifact, Inventory};
+use crate::inventory::{Artifact, ArtifactKind, Inventory};
 use crate::policy::normal_package;
 use crate::report::Checked;
 use crate::verdict::{Evaluation, Finding};
@@ -128,7 +128,9 @@ fn name_of(artifact: &Artifact) -> String {
         return name.get(..end).unwrap_or_default().to_owned();
     }
     match name.splitn(3, '-').collect::<Vec<_>>().as_slice() {
-        [package, _version, tags] if name.ends_with(".whl") => format!("{package}-{tags}"),
+        [package, _version, tags] if artifact.kind == ArtifactKind::Wheel => {
+            format!("{package}-{tags}")
+        }
         _ => name,
     }
 }

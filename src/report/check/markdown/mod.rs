@@ -188,15 +188,11 @@ fn folded(group: &Group<'_>, evaluation: &Evaluation, short: &Short) -> String {
         push(line, PART_BYTES / 2);
     }
     for (index, step) in group.next_steps().iter().enumerate() {
-        let (of, bytes_max) = match index {
-            0 => (String::new(), usize::MAX),
-            _ => {
-                let name = name(step);
-                (
-                    format!(" for {}", in_markdown(&short.name(&name))),
-                    PART_BYTES,
-                )
-            }
+        let (of, bytes_max) = if index == 0 {
+            (String::new(), usize::MAX)
+        } else {
+            let of = in_markdown(&short.name(&name(step)));
+            (format!(" for {of}"), PART_BYTES)
         };
         let step = in_markdown(&short.sentence(&step.next_step));
         push(format!("\n**Next{of}:** {step}\n"), bytes_max);
