@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::inventory::{Artifact, Inventory};
+use crate::inventory::{Artifact, ArtifactKind, Inventory};
 use crate::policy::normal_package;
 use crate::report::Checked;
 use crate::verdict::{Evaluation, Finding};
@@ -127,8 +127,11 @@ fn name_of(artifact: &Artifact) -> String {
         let end = name.find([':', '@']).unwrap_or(name.len());
         return name.get(..end).unwrap_or_default().to_owned();
     }
-    match name.splitn(3, '-').collect::<Vec<_>>().as_slice() {
-        [package, _version, tags] if name.ends_with(".whl") => format!("{package}-{tags}"),
+    match (
+        artifact.kind,
+        name.splitn(3, '-').collect::<Vec<_>>().as_slice(),
+    ) {
+        (ArtifactKind::Wheel, [package, _version, tags]) => format!("{package}-{tags}"),
         _ => name,
     }
 }
