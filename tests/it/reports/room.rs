@@ -32,6 +32,23 @@ fn a_name_as_long_as_a_report_takes_no_room_of_other_findings() {
 }
 
 #[test]
+fn a_long_name_hides_no_other_of_which_the_same_is_true() {
+    let place = Place::new();
+    let copies = |wheel: crate::support_cli::WheelFile, name: &str| {
+        wheel.member(&format!("{name}.so"), library(&[("sm_70", 1)]))
+    };
+    let long = |letter: &str| format!("a/{}", letter.repeat(20_000));
+    let names = [long("a b"), long("c d"), long("e f"), "z/last".to_owned()];
+    let file = names
+        .iter()
+        .fold(wheel("hide", "1.0"), |wheel, name| copies(wheel, name));
+    let input = file.write(&place);
+    let text = check(&place, "markdown", &[&input], &["--target", "H100"]).stdout;
+    assert!(text.contains("\n- the same in a/c d"), "{text}");
+    assert!(text.contains(" and z/last.so\n"), "{text}");
+}
+
+#[test]
 fn a_report_of_short_names_does_not_say_that_it_cuts() {
     let place = Place::new();
     let input = wheel("a", "1.0")

@@ -183,9 +183,12 @@ fn folded(group: &Group<'_>, evaluation: &Evaluation, short: &Short) -> String {
             text.push_str(&part);
         }
     };
-    for line in evidence(finding).chain(group.same_elsewhere()) {
+    for line in evidence(finding) {
         let line = format!("- {}\n", in_markdown(&short.sentence(&line)));
         push(line, PART_BYTES / 2);
+    }
+    for line in same_elsewhere(group, short) {
+        push(format!("- {}\n", in_markdown(&line)), PART_BYTES / 2);
     }
     for (index, step) in group.next_steps().iter().enumerate() {
         let (of, bytes_max) = if index == 0 {
@@ -206,6 +209,26 @@ fn folded(group: &Group<'_>, evaluation: &Evaluation, short: &Short) -> String {
     }
     text.push_str("\n</details>\n");
     text
+}
+
+/// Of what else the same is true, where each name is cut by itself: a long one hides no other.
+fn same_elsewhere(group: &Group<'_>, short: &Short) -> Vec<String> {
+    let cut = |finding: &Finding| {
+        let mut finding = finding.clone();
+        finding.library = finding
+            .library
+            .map(|library| short.name(&library).into_owned());
+        finding
+    };
+    let first = cut(group.first);
+    let others: Vec<Finding> = group.others.iter().copied().map(cut).collect();
+    let copies: Vec<_> = group.copies.iter().map(|path| short.name(path)).collect();
+    let group = Group {
+        first: &first,
+        others: others.iter().collect(),
+        copies: copies.iter().map(AsRef::as_ref).collect(),
+    };
+    group.same_elsewhere().collect()
 }
 
 /// Of what kind it is, and what it is about.
